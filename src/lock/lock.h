@@ -61,10 +61,10 @@ struct sbox_locked_tree {
 /* A link inside a tree that leaves tree and workspace. */
 struct sbox_leaving_link {
     char *tree;
-    char *path;   /* below the tree */
-    char *target; /* its text */
-    char *real;   /* where it leads, canonical; NULL: to nothing */
-    bool system;  /* below /usr: not recorded */
+    char *path;       /* below the tree */
+    char *target;     /* its text */
+    char *real;       /* where it leads, canonical; NULL: to nothing */
+    bool interpreter; /* below /usr: not recorded */
 };
 
 struct sbox_lock_result {
