@@ -1,0 +1,160 @@
+# Loaded by every bats file:  load ../helpers/common
+#
+# run-bats has dropped root and emptied the environment before; SBOX_BIN_DIR holds the programs.
+# Each test gets a directory $T of its own below the user's home (sbox refuses a root in /tmp):
+#
+#     $T/home           $HOME of the test: nothing of the real one is touched
+#     $T/home/project   $P, the workspace; the current directory
+#     $T/outside        a neighbour that the sandbox must not see
+#
+#     bare CMD…         CMD with nothing but HOME USER LOGNAME PATH LANG TERM in its environment,
+#                       and what the array ENV adds (ENV=(NAME=VALUE …))
+#     sbox ARG…         the program under test, so
+#     in_host CMD…      starts CMD in the background outside of the sandbox; killed in teardown
+bats_require_minimum_version 1.5.0
+
+SBOX=${SBOX_BIN_DIR:?run through tests/helpers/run-bats}/sbox
+for candidate in "$SBOX_BIN_DIR" "$SBOX_BIN_DIR"/bin "$SBOX_BIN_DIR"/src; do
+    if [[ -x $candidate/sbox ]]; then SBOX=$candidate/sbox; fi
+done
+PROBE=$SBOX_BIN_DIR/probe
+if [[ ! -x $PROBE ]]; then PROBE=$SBOX_BIN_DIR/tests/helpers/probe; fi
+LAYERS_OFF=$SBOX_BIN_DIR/sbox-layers-off
+if [[ ! -x $LAYERS_OFF ]]; then LAYERS_OFF=$SBOX_BIN_DIR/tests/helpers/sbox-layers-off; fi
+E2E=$SBOX_SOURCE_DIR/tests/e2e
+HELPERS=$SBOX_SOURCE_DIR/tests/helpers
+FIXTURES=$SBOX_SOURCE_DIR/fixtures
+REAL_HOME=$HOME
+ENV=()
+HOST_PIDS=()
+
+# A skipped test is a test that nobody ran.
+skip()
+{
+    echo "a test called skip: ${*:-no reason}" >&2
+    return 1
+}
+
+fail()
+{
+    printf '%s\n' "$@" >&2
+    return 1
+}
+
+# LeakSanitizer needs ptrace of its own process, which an undumpable supervisor refuses.
+bare()
+{
+    env -i HOME="$HOME" USER="$(id -un)" LOGNAME="$(id -un)" LANG=C.UTF-8 TERM="${TERM:-dumb}" \
+        PATH=/usr/local/bin:/usr/bin:/bin \
+        ASAN_OPTIONS="${SBOX_ASAN_OPTIONS:-detect_leaks=0:abort_on_error=0}" "${ENV[@]}" "$@"
+}
+
+sbox()
+{
+    bare "$SBOX" "$@"
+}
+
+setup_project()
+{
+    T=$(mktemp -d "$REAL_HOME/sbox-test.XXXXXX")
+    HOME=$T/home
+    P=$HOME/project
+    mkdir -p "$P" "$T/outside"
+    cp "$PROBE" "$P/probe"
+    cd "$P" || return 1
+}
+
+# A git repository in $P with one commit; the user's own git configuration is that of $HOME.
+setup_git()
+{
+    git config --global user.name Tester
+    git config --global user.email tester@example.test
+    git config --global init.defaultBranch main
+    git init -q "$P"
+    git -C "$P" add -A
+    git -C "$P" commit -q --allow-empty -m start
+}
+
+clean_project()
+{
+    local pid
+    for pid in "${HOST_PIDS[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
+    HOST_PIDS=()
+    cd / || return 1
+    if [[ -n ${T:-} && -d $T ]]; then
+        chmod -R u+rwX "$T" 2>/dev/null || true
+        rm -rf "$T"
+    fi
+}
+
+setup()
+{
+    setup_project
+}
+
+teardown()
+{
+    clean_project
+}
+
+# bats waits for everything that holds descriptor 3.
+in_host()
+{
+    "$@" 3>&- >"$T/host.out" 2>&1 &
+    HOST_PIDS+=($!)
+}
+
+# wait_for SECONDS CMD…: until CMD succeeds. A bound, not a measurement.
+wait_for()
+{
+    local end=$((SECONDS + $1))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        if ((SECONDS >= end)); then
+            fail "never became true: $*"
+            return 1
+        fi
+        sleep 0.05
+    done
+}
+
+assert_status()
+{
+    if [[ $status -ne $1 ]]; then
+        fail "exit status $status, expected $1" "stdout: $output" "stderr: ${stderr:-}"
+    fi
+}
+
+assert_equal()
+{
+    if [[ $1 != "$2" ]]; then fail "got:      $1" "expected: $2"; fi
+}
+
+# Whole text (stdout of the last run) contains the words.
+assert_output_has()
+{
+    if [[ $output != *"$1"* ]]; then fail "not in stdout: $1" "stdout: $output" "stderr: ${stderr:-}"; fi
+}
+
+refute_output_has()
+{
+    if [[ $output == *"$1"* ]]; then fail "in stdout: $1" "stdout: $output"; fi
+}
+
+assert_stderr_has()
+{
+    if [[ ${stderr:-} != *"$1"* ]]; then fail "not in stderr: $1" "stderr: ${stderr:-}"; fi
+}
+
+refute_stderr_has()
+{
+    if [[ ${stderr:-} == *"$1"* ]]; then fail "in stderr: $1" "stderr: $stderr"; fi
+}
+
+# No process has this text in its command line. The text is in this shell's memory only.
+assert_no_process()
+{
+    local text=$1 found
+    found=$(pgrep -f -- "$text" || true)
+    if [[ -n $found ]]; then fail "still running: $found" "$(ps -o pid,ppid,args -p ${found//$'\n'/,})"; fi
+}
