@@ -1,0 +1,338 @@
+#include "cli/option_table.h"
+
+#define LOCK   SBOX_FOR(SBOX_VERB_LOCK)
+#define VERIFY SBOX_FOR(SBOX_VERB_VERIFY)
+#define STATUS SBOX_FOR(SBOX_VERB_STATUS)
+#define RUN    SBOX_FOR(SBOX_VERB_RUN)
+#define DOCTOR SBOX_FOR(SBOX_VERB_DOCTOR)
+#define NONE   SBOX_FOR(SBOX_VERB_NONE)
+
+#define AT(field) .offset = offsetof(struct sbox_options, field)
+
+const struct sbox_verb_info sbox_verb_table[SBOX_VERB_COUNT] = {
+    [SBOX_VERB_LOCK] =
+        {
+            .name = "lock",
+            .synopsis = "[PATH...]",
+            .complete = SBOX_COMPLETE_DIRECTORY,
+            .help = "record the dependency trees as they are now",
+            .man = "Finds the dependency trees of the project, hashes every file in them and "
+                   "records the result. Prints what changed since the last lock, package by "
+                   "package. Run it after an install that you trust.\n\n"
+                   "A PATH names exactly that tree, also one outside the project root; the other "
+                   "trees of the last lock are carried forward unchanged. A lock is all or "
+                   "nothing: when it is interrupted the previous one stays valid.",
+        },
+    [SBOX_VERB_VERIFY] =
+        {
+            .name = "verify",
+            .synopsis = "[PATH...]",
+            .complete = SBOX_COMPLETE_DIRECTORY,
+            .help = "hash the trees again and compare them with the lock",
+            .man = "Hashes every file of the locked trees again and compares them with the lock. "
+                   "Each difference is named with its kind (added, removed, modified, type, mode, "
+                   "target, xattr) and its package. With PATHs only those trees are looked at.",
+        },
+    [SBOX_VERB_STATUS] =
+        {
+            .name = "status",
+            .synopsis = "",
+            .help = "one screen: root, trees, last lock, clean or not",
+            .man = "Shows the project root, its dependency trees, the last lock, and whether the "
+                   "trees still agree with it. Files whose stat data did not change are not read "
+                   "again.",
+        },
+    [SBOX_VERB_RUN] =
+        {
+            .name = "run",
+            .synopsis = "[--] COMMAND [ARGUMENT...]",
+            .complete = SBOX_COMPLETE_COMMAND,
+            .help = "check the trees, then run a command in the sandbox",
+            .man = "Checks that every dependency tree is locked and unchanged, then executes the "
+                   "command in a sandbox: no network, no secrets from the environment or from .env "
+                   "files, nothing of the home directory but toolchains, and nothing writable but "
+                   "the workspace. Dependency trees are seen through a layer that is thrown away "
+                   "when the command ends.\n\n"
+                   "The word run may be left out: sbox npm test is sbox run npm test, and the "
+                   "options of run may stand before the command.",
+        },
+    [SBOX_VERB_DOCTOR] =
+        {
+            .name = "doctor",
+            .synopsis = "",
+            .help = "say which layers of the sandbox hold on this machine",
+            .man = "Builds a real sandbox, tries to break out of it, and says for each layer "
+                   "whether it holds here and how to fix what does not.",
+        },
+};
+
+const struct sbox_option sbox_option_table[] = {
+    {
+        .short_name = 'h',
+        .long_name = "help",
+        .verbs = NONE | LOCK | VERIFY | STATUS | RUN | DOCTOR,
+        AT(help),
+        .help = "explain the command, or sbox itself",
+        .man = "Prints a summary of sbox, or of the command it stands with, and exits.",
+    },
+    {
+        .long_name = "version",
+        .verbs = NONE,
+        AT(version),
+        .help = "print the version",
+        .man = "Prints the version and exits.",
+    },
+    {
+        .long_name = "json",
+        .verbs = NONE | LOCK | VERIFY | STATUS | DOCTOR,
+        AT(json),
+        .help = "print one JSON document, errors included",
+        .man = "Prints one JSON document on standard output, whatever happens: "
+               "{\"schema\":\"sbox.COMMAND/1\",\"root\":...,\"result\":...,\"exit\":...,"
+               "\"error\":...}. A path that is not UTF-8 carries its bytes in path_b64.",
+    },
+    {
+        .short_name = 'q',
+        .long_name = "quiet",
+        .verbs = LOCK | VERIFY | STATUS | RUN,
+        .setter = SBOX_SET_INT,
+        AT(level),
+        .value = SBOX_LOG_QUIET,
+        .help = "say nothing but errors",
+        .man = "Says nothing but errors; the exit status tells the rest.",
+    },
+    {
+        .short_name = 'v',
+        .long_name = "verbose",
+        .verbs = LOCK | VERIFY | STATUS | RUN,
+        .setter = SBOX_SET_INT,
+        AT(level),
+        .value = SBOX_LOG_VERBOSE,
+        .help = "say more, on standard error",
+        .man = "Says more on standard error, for instance which variables run left out and why "
+               "(never their values).",
+    },
+    {
+        .short_name = 'C',
+        .argument = "DIR",
+        .verbs = LOCK | VERIFY | STATUS | RUN,
+        .setter = SBOX_SET_STRING,
+        AT(directory),
+        .complete = SBOX_COMPLETE_DIRECTORY,
+        .help = "start in DIR",
+        .man = "Starts in DIR instead of the current directory.",
+    },
+    {
+        .long_name = "workspace",
+        .argument = "DIR",
+        .verbs = LOCK | VERIFY | STATUS | RUN,
+        .setter = SBOX_SET_STRING,
+        AT(workspace),
+        .complete = SBOX_COMPLETE_DIRECTORY,
+        .help = "take DIR as the project root",
+        .man = "Takes DIR as the project root (for run: the directory that is writable) instead of "
+               "finding it. Locking a directory inside a project that is already locked needs it.",
+    },
+    {
+        .long_name = "fast",
+        .verbs = VERIFY,
+        AT(fast),
+        .help = "trust files whose stat data did not change",
+        .man = "Does not read files whose device, inode, size, mode, modification and change time "
+               "are those of the lock. Where the change time can not be trusted (tmpfs, network "
+               "and overlay file systems) every file is read all the same.",
+    },
+    {
+        .long_name = "all",
+        .verbs = VERIFY,
+        AT(all),
+        .help = "list every difference, not the first 20",
+        .man = "Lists every difference. Without it the first 20 are listed and the rest counted.",
+    },
+    {
+        .short_name = 'n',
+        .long_name = "offline",
+        .verbs = RUN,
+        AT(offline),
+        .help = "no network and no exceptions",
+        .man = "No network and no exceptions: together with an option that opens the network the "
+               "run is refused. There is no network without this option either.",
+    },
+    {
+        .short_name = 'o',
+        .long_name = "allow-net-out",
+        .argument = "HOSTS",
+        .attached = true,
+        .verbs = RUN,
+        .setter = SBOX_SET_NOTHING,
+        .not_yet = "allowed hosts come with the next release; until then a run has no network",
+        .help = "reach these hosts (not yet: refused)",
+        .man = "Hosts that the command may reach. They come with the next release: for now the "
+               "option is refused with status 125. The short form always takes a value, the long "
+               "form only after an equals sign.",
+    },
+    {
+        .long_name = "allow-env",
+        .verbs = RUN,
+        AT(allow_env),
+        .help = "pass the whole environment, show .env files",
+        .man = "Passes the environment as it is, secrets included, and leaves .env files readable.",
+    },
+    {
+        .short_name = 'e',
+        .long_name = "env",
+        .argument = "NAME[=VALUE]",
+        .verbs = RUN,
+        .setter = SBOX_SET_ENV,
+        AT(env),
+        .complete = SBOX_COMPLETE_VARIABLE,
+        .help = "pass one variable, or set it",
+        .man = "Passes the variable NAME even if it looks like a secret, or sets it to VALUE. "
+               "Repeatable.",
+    },
+    {
+        .long_name = "unmask",
+        .argument = "PATH",
+        .verbs = RUN,
+        .setter = SBOX_SET_LIST,
+        AT(unmask),
+        .complete = SBOX_COMPLETE_FILE,
+        .help = "show one masked file",
+        .man = "Shows one file that would be masked, such as .env.test. Repeatable.",
+    },
+    {
+        .long_name = "mask",
+        .argument = "PATH",
+        .verbs = RUN,
+        .setter = SBOX_SET_LIST,
+        AT(mask),
+        .complete = SBOX_COMPLETE_FILE,
+        .help = "hide one more path",
+        .man = "Hides one more file or directory. Repeatable. The most protective option that "
+               "names a path wins, whatever the order.",
+    },
+    {
+        .long_name = "ro",
+        .argument = "PATH",
+        .verbs = RUN,
+        .setter = SBOX_SET_LIST,
+        AT(ro),
+        .complete = SBOX_COMPLETE_FILE,
+        .help = "expose one more path, read-only",
+        .man = "Exposes one more file or directory at the same place, read-only. Repeatable. "
+               "sbox's own data directory can not be exposed.",
+    },
+    {
+        .long_name = "rw",
+        .argument = "PATH",
+        .verbs = RUN,
+        .setter = SBOX_SET_LIST,
+        AT(rw),
+        .complete = SBOX_COMPLETE_FILE,
+        .help = "expose one more path, writable",
+        .man = "Exposes one more file or directory at the same place, writable. Repeatable.",
+    },
+    {
+        .long_name = "verify",
+        .argument = "fast|full",
+        .verbs = RUN,
+        .setter = SBOX_SET_CHOICE,
+        AT(check),
+        .complete = SBOX_COMPLETE_CHOICE,
+        .help = "how the trees are checked before the start",
+        .man = "How the trees are checked before the command starts: fast (the default) trusts "
+               "files whose stat data did not change, full reads every file.",
+    },
+    {
+        .long_name = "install",
+        .verbs = RUN,
+        .setter = SBOX_SET_INT,
+        AT(install),
+        .value = SBOX_INSTALL_YES,
+        .not_yet = "install runs come with the next release",
+        .help = "an install run (not yet: refused)",
+        .man = "Makes the run an install run, in which dependency trees are real and writable. It "
+               "comes with the next release: for now the option is refused with status 125.",
+    },
+    {
+        .long_name = "no-install",
+        .verbs = RUN,
+        .setter = SBOX_SET_INT,
+        AT(install),
+        .value = SBOX_INSTALL_NO,
+        .help = "an ordinary run, whatever the command is",
+        .man = "Makes the run an ordinary one, even if the command installs packages: what it "
+               "writes into dependency trees is thrown away.",
+    },
+    {
+        .long_name = "keep-cache",
+        .verbs = RUN,
+        AT(keep_cache),
+        .help = "keep caches inside trees between runs",
+        .man = "Keeps caches inside dependency trees (node_modules/.cache and the like) in a "
+               "private place between runs. Without it they start empty and are thrown away.",
+    },
+    {
+        .long_name = "pass-fd",
+        .argument = "N",
+        .verbs = RUN,
+        .setter = SBOX_SET_FD,
+        .help = "keep descriptor N open",
+        .man = "Keeps the open file descriptor N (3 or more). All others above 2 are closed. "
+               "Repeatable.",
+    },
+    {
+        .long_name = "dry-run",
+        .verbs = RUN,
+        AT(dry_run),
+        .help = "print the policy that would apply, and stop",
+        .man = "Prints the policy that would apply, and why, and does not run the command.",
+    },
+};
+const size_t sbox_option_count = sizeof sbox_option_table / sizeof *sbox_option_table;
+
+const char *const sbox_future_verbs[] = {
+    "diff", "restore", "log", "export", "shim", "suggest", "gc", "forget", "key", NULL,
+};
+
+enum sbox_verb sbox_verb_find(const char *word)
+{
+    for (int v = SBOX_VERB_NONE + 1; v < SBOX_VERB_COUNT; v++)
+        if (strcmp(sbox_verb_table[v].name, word) == 0)
+            return (enum sbox_verb)v;
+    return SBOX_VERB_NONE;
+}
+
+bool sbox_verb_is_future(const char *word)
+{
+    for (const char *const *v = sbox_future_verbs; *v; v++)
+        if (strcmp(*v, word) == 0)
+            return true;
+    return false;
+}
+
+const struct sbox_option *sbox_option_find_long(const char *name, size_t size)
+{
+    for (size_t i = 0; i < sbox_option_count; i++) {
+        const char *known = sbox_option_table[i].long_name;
+        if (known && strlen(known) == size && memcmp(known, name, size) == 0)
+            return &sbox_option_table[i];
+    }
+    return NULL;
+}
+
+const struct sbox_option *sbox_option_find_short(char name)
+{
+    for (size_t i = 0; i < sbox_option_count; i++)
+        if (name != '\0' && sbox_option_table[i].short_name == name)
+            return &sbox_option_table[i];
+    return NULL;
+}
+
+void sbox_option_spell(const struct sbox_option *option, char ret[SBOX_SPELLING_SIZE])
+{
+    if (option->long_name)
+        (void)snprintf(ret, SBOX_SPELLING_SIZE, "--%s", option->long_name);
+    else
+        (void)snprintf(ret, SBOX_SPELLING_SIZE, "-%c", option->short_name);
+}
