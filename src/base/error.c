@@ -1,7 +1,7 @@
 #include "base/error.h"
 
-static void vmessage(struct sbox_error *err, int code, const char *suffix, const char *format,
-                     va_list args)
+__attribute__((format(printf, 4, 0))) static void
+vmessage(struct sbox_error *err, int code, const char *suffix, const char *format, va_list args)
 {
     err->code = code;
     int n = vsnprintf(err->message, sizeof err->message, format, args);

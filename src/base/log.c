@@ -18,7 +18,7 @@ enum sbox_log_level sbox_log_level_get(void)
     return log_level;
 }
 
-static void vsay(const char *format, va_list args)
+__attribute__((format(printf, 1, 0))) static void vsay(const char *format, va_list args)
 {
     char line[4096] = "sbox: ";
     size_t used = 6;
