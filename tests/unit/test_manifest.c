@@ -353,19 +353,28 @@ static void test_two_writers_take_turns(void **state)
     assert_members(s, "/q", 20);
 }
 
+static bool write_proc(const char *path, const char *text)
+{
+    _cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
+    return fd >= 0 && sbox_write_full(fd, text, strlen(text)) == 0;
+}
+
 /* A mount namespace of its own; as an ordinary user by way of a user namespace. */
 static bool own_mounts(void)
 {
     unsigned uid = geteuid();
+    unsigned gid = getegid();
     if (uid == 0)
         return unshare(CLONE_NEWNS) == 0 &&
                mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
         return false;
-    char map[32];
-    int n = snprintf(map, sizeof map, "%u %u 1", uid, uid);
-    _cleanup_close_ int fd = open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC);
-    return fd >= 0 && write(fd, map, (size_t)n) == n;
+    char uids[32];
+    char gids[32];
+    (void)snprintf(uids, sizeof uids, "%u %u 1", uid, uid);
+    (void)snprintf(gids, sizeof gids, "%u %u 1", gid, gid);
+    return write_proc("/proc/self/uid_map", uids) && write_proc("/proc/self/setgroups", "deny") &&
+           write_proc("/proc/self/gid_map", gids);
 }
 
 /* In a child: a data directory of 256 KB. */
