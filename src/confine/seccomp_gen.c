@@ -1,0 +1,228 @@
+/* Writes the filters as C: `seccomp_gen > seccomp_programs.c`, run once per build on the build
+ * machine. A program of its own, outside of sbox: it may print and exit.
+ *
+ * Each filter has two parts, one after the other in one array:
+ *
+ * 1. A head of our own, for what libseccomp cannot say:
+ *    - an architecture that is not ours ends the process: its system calls have other numbers, and
+ *      a program of another machine that gets EPERM for its exit() would run on into the weeds;
+ *    - numbers above the highest known one get ENOSYS. That includes x32, whose numbers start at
+ *      2^30, on x86-64. -1 passes: a debugger writes it to skip a call, nothing is executed;
+ *    - calls that this libseccomp has no name for;
+ *    - arguments of which only some values are allowed: libseccomp takes one comparison per
+ *      argument in a rule, so "none of these" cannot be said with it.
+ * 2. What libseccomp makes of the rules, as a binary tree over the numbers.
+ *
+ * The kernel runs the filter once for each number when it is loaded, and remembers those that are
+ * allowed whatever their arguments (5.11 and later): read, write and their like cost nothing.
+ */
+#include "base/banned.h"
+#include "confine/seccomp_list.h"
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <seccomp.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+struct target {
+    const char *label; /* part of the name of the C array */
+    uint32_t scmp;
+    uint32_t audit;
+};
+
+struct program {
+    struct sock_filter code[BPF_MAXINSNS];
+    unsigned length;
+};
+
+static void die(const char *what, const char *name)
+{
+    (void)fprintf(stderr, "seccomp_gen: %s: %s\n", what, name);
+    exit(1);
+}
+
+static void emit(struct program *p, struct sock_filter instruction)
+{
+    if (p->length == COUNT(p->code))
+        die("filter", "too long");
+    p->code[p->length++] = instruction;
+}
+
+static void emit_load(struct program *p, size_t offset)
+{
+    emit(p, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
+}
+
+static void emit_jump(struct program *p, uint16_t test, uint32_t value, unsigned yes, unsigned no)
+{
+    emit(p, (struct sock_filter)BPF_JUMP((uint16_t)(BPF_JMP | BPF_K | test), value, (uint8_t)yes,
+                                         (uint8_t)no));
+}
+
+static void emit_return(struct program *p, uint32_t action)
+{
+    emit(p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
+}
+
+static void emit_errno(struct program *p, int answer)
+{
+    emit_return(p, SECCOMP_RET_ERRNO | (uint32_t)answer);
+}
+
+/* The number of `name` on the target; negative where there is no such call. */
+static int number_of(const struct target *t, const char *name)
+{
+    if (seccomp_syscall_resolve_name(name) == __NR_SCMP_ERROR)
+        die("libseccomp knows no system call", name);
+    return seccomp_syscall_resolve_name_arch(t->scmp, name);
+}
+
+static void emit_allowed_values(struct program *p, const struct target *t)
+{
+    for (size_t i = 0; i < COUNT(allowed_values); i++) {
+        int number = number_of(t, allowed_values[i].name);
+        unsigned n = allowed_values[i].count;
+        if (number < 0)
+            die("not on this architecture", allowed_values[i].name);
+        emit_jump(p, BPF_JEQ, (uint32_t)number, 0, n + 2); /* past the load, n tests, return */
+        /* Both are little-endian: the low half comes first. */
+        emit_load(p, offsetof(struct seccomp_data, args) +
+                         allowed_values[i].argument * sizeof(uint64_t));
+        for (unsigned k = 0; k < n;
+             k++) /* on a match past the tests that are left and the return */
+            emit_jump(p, BPF_JEQ, allowed_values[i].values[k], n - k, 0);
+        emit_errno(p, allowed_values[i].answer);
+        emit_load(p, offsetof(struct seccomp_data, nr));
+    }
+}
+
+static void emit_head(struct program *p, const struct target *t)
+{
+    emit_load(p, offsetof(struct seccomp_data, arch));
+    emit_jump(p, BPF_JEQ, t->audit, 1, 0);
+    emit_return(p, SECCOMP_RET_KILL_PROCESS);
+    emit_load(p, offsetof(struct seccomp_data, nr));
+    emit_jump(p, BPF_JGT, SBOX_SECCOMP_LAST_KNOWN, 0, 3);
+    emit_jump(p, BPF_JEQ, 0xffffffff, 0, 1);
+    emit_return(p, SECCOMP_RET_ALLOW);
+    emit_errno(p, ENOSYS);
+    for (size_t i = 0; i < COUNT(refused_numbers); i++) {
+        emit_jump(p, BPF_JEQ, refused_numbers[i].number, 0, 1);
+        emit_errno(p, refused_numbers[i].answer);
+    }
+    emit_allowed_values(p, t);
+}
+
+static struct scmp_arg_cmp comparison(const struct match *m)
+{
+    switch (m->how) {
+    case MASKED:
+        return SCMP_CMP(m->argument, SCMP_CMP_MASKED_EQ, m->mask, m->value);
+    case DIFFERS:
+        return SCMP_CMP(m->argument, SCMP_CMP_NE, m->value);
+    case NONE:
+    case EQUAL:
+        break;
+    }
+    return SCMP_CMP(m->argument, SCMP_CMP_EQ, m->value);
+}
+
+static void add_rule(scmp_filter_ctx ctx, const struct target *t, const struct rule *rule)
+{
+    struct scmp_arg_cmp compare[RULE_MATCHES];
+    unsigned n = 0;
+    while (n < RULE_MATCHES && rule->match[n].how != NONE) {
+        compare[n] = comparison(&rule->match[n]);
+        n++;
+    }
+    if (number_of(t, rule->name) < 0)
+        return;
+    /* Rules are added by the number of the build machine, libseccomp translates. */
+    int r = seccomp_rule_add_array(ctx, SCMP_ACT_ERRNO((uint32_t)rule->answer),
+                                   seccomp_syscall_resolve_name(rule->name), n, compare);
+    if (r < 0)
+        die(strerror(-r), rule->name);
+}
+
+static void add_rules(scmp_filter_ctx ctx, const struct target *t, bool noscope)
+{
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        const struct rule rule = {.name = refused[i].name, .answer = refused[i].answer};
+        add_rule(ctx, t, &rule);
+    }
+    for (size_t i = 0; i < COUNT(rules); i++)
+        if (noscope || !rules[i].noscope_only)
+            add_rule(ctx, t, &rules[i]);
+}
+
+/* libseccomp 2.5 exports to a descriptor only. */
+static void append_export(struct program *p, scmp_filter_ctx ctx)
+{
+    int fd = memfd_create("filter", MFD_CLOEXEC);
+    if (fd < 0 || seccomp_export_bpf(ctx, fd) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+        die("export", strerror(errno));
+    ssize_t size = read(fd, p->code + p->length, sizeof *p->code * (COUNT(p->code) - p->length));
+    if (size <= 0 || (size_t)size % sizeof *p->code != 0)
+        die("export", "odd size");
+    p->length += (unsigned)((size_t)size / sizeof *p->code);
+    (void)close(fd);
+}
+
+static void append_tail(struct program *p, const struct target *t, bool noscope)
+{
+    scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
+    if (!ctx)
+        die("libseccomp", "out of memory");
+    if (t->scmp != seccomp_arch_native() &&
+        (seccomp_arch_add(ctx, t->scmp) < 0 || seccomp_arch_remove(ctx, SCMP_ARCH_NATIVE) < 0))
+        die("libseccomp lacks the architecture", t->label);
+    if (seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2) < 0 ||
+        seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) < 0)
+        die("libseccomp", "attribute refused");
+    add_rules(ctx, t, noscope);
+    append_export(p, ctx);
+    seccomp_release(ctx);
+}
+
+static void print_program(const struct target *t, bool noscope)
+{
+    static struct program p;
+    p.length = 0;
+    emit_head(&p, t);
+    append_tail(&p, t, noscope);
+
+    printf("static const struct sock_filter code_%s_%d[] = {\n", t->label, noscope);
+    for (unsigned i = 0; i < p.length; i++)
+        printf("    {0x%04x, %u, %u, 0x%08x},\n", p.code[i].code, p.code[i].jt, p.code[i].jf,
+               p.code[i].k);
+    printf("};\n");
+}
+
+int main(void)
+{
+    /* In the order of enum sbox_seccomp_arch. */
+    static const struct target targets[] = {
+        {"x86_64", SCMP_ARCH_X86_64, AUDIT_ARCH_X86_64},
+        {"aarch64", SCMP_ARCH_AARCH64, AUDIT_ARCH_AARCH64},
+    };
+    printf("/* Generated by seccomp_gen from seccomp_list.h. */\n"
+           "#include \"confine/seccomp_programs.h\"\n\n");
+    for (size_t i = 0; i < COUNT(targets); i++) {
+        print_program(&targets[i], false);
+        print_program(&targets[i], true);
+    }
+    printf("\n#define PROGRAM(code) {code, sizeof code / sizeof *code}\n"
+           "const struct sbox_seccomp_program sbox_seccomp_programs[2][2] = {\n");
+    for (size_t i = 0; i < COUNT(targets); i++)
+        printf("    {PROGRAM(code_%s_0), PROGRAM(code_%s_1)},\n", targets[i].label,
+               targets[i].label);
+    printf("};\n");
+    if (fflush(stdout) != 0)
+        die("write", strerror(errno));
+    return 0;
+}
