@@ -1,0 +1,5 @@
+sbox_unit(seccomp_rules confine)
+sbox_unit(seccomp confine)
+target_link_libraries(test_seccomp PRIVATE Threads::Threads)
+sbox_unit(landlock confine)
+sbox_unit(caps confine)
