@@ -118,18 +118,16 @@ static void emit_head(struct program *p, const struct target *t)
     emit_allowed_values(p, t);
 }
 
+/* Written out: clang finds fields missing in libseccomp's own macro. */
 static struct scmp_arg_cmp comparison(const struct match *m)
 {
-    switch (m->how) {
-    case MASKED:
-        return SCMP_CMP(m->argument, SCMP_CMP_MASKED_EQ, m->mask, m->value);
-    case DIFFERS:
-        return SCMP_CMP(m->argument, SCMP_CMP_NE, m->value);
-    case NONE:
-    case EQUAL:
-        break;
-    }
-    return SCMP_CMP(m->argument, SCMP_CMP_EQ, m->value);
+    struct scmp_arg_cmp c = {.arg = m->argument, .op = SCMP_CMP_EQ, .datum_a = m->value};
+    if (m->how == MASKED)
+        c = (struct scmp_arg_cmp){
+            .arg = m->argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = m->mask, .datum_b = m->value};
+    else if (m->how == DIFFERS)
+        c.op = SCMP_CMP_NE;
+    return c;
 }
 
 static void add_rule(scmp_filter_ctx ctx, const struct target *t, const struct rule *rule)

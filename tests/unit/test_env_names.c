@@ -326,6 +326,9 @@ static const char *const by_name[] = {
     "my-secret",
     "my.secret.value",
     "myAPIKey",
+    "DBPassword",
+    "AWSToken",
+    "XMLPrivateKeyData",
     "AccessKeyId",
     "secret_key",
     "X__TOKEN__X",
@@ -414,6 +417,9 @@ static void test_long_names_are_bounded(void **state)
         memcpy(name + i, "a_", 2);
     memcpy(name + sizeof name - 6, "TOKEN", 6);
     assert_int_equal(sbox_env_name_reason(name, sizeof name - 1, NULL), SBOX_ENV_NAME);
+    memcpy(name, "TOKEN_", 6);
+    memcpy(name + sizeof name - 6, "a_a_a_", 6);
+    assert_int_equal(sbox_env_name_reason(name, sizeof name, NULL), SBOX_ENV_NAME);
     memset(name, 'K', sizeof name);
     assert_int_equal(sbox_env_name_reason(name, sizeof name, NULL), SBOX_ENV_KEPT);
 }
