@@ -1,11 +1,13 @@
 #include "probe.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +16,8 @@ enum { ROW_LIMIT_MS = 5000, ROWS_MAX = 1024 };
 extern char probe_word_text[128];
 
 static const struct probe_table *const tables[] = {
-    &probe_files,
+    &probe_files,    &probe_writes,    &probe_git,    &probe_net,    &probe_sockets,
+    &probe_syscalls, &probe_processes, &probe_mounts, &probe_limits, &probe_allowed,
 };
 
 static const struct probe_row *rows[ROWS_MAX];
@@ -108,12 +111,25 @@ static int run_named(int argc, char **argv)
     return 0;
 }
 
+/* As root with capabilities some rows would hit the machine: kill(1), vhangup, core_pattern. */
+static int dangerous(void)
+{
+    struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[2] = {{0}};
+    syscall(SYS_capget, &head, data);
+    return geteuid() == 0 && data[0].effective != 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *command = argc > 1 ? argv[1] : "";
     collect_rows();
     if (strcmp(command, "serve") == 0 && argc == 3)
         return probe_serve(argv[2]);
+    if (strcmp(command, "list") != 0 && dangerous()) {
+        fputs("probe: not as root with capabilities: some rows would hurt this machine\n", stderr);
+        return 2;
+    }
     if (strcmp(command, "all") != 0 && strcmp(command, "list") != 0)
         return argc > 1 ? run_named(argc, argv) : 2;
     for (size_t i = 0; i < row_count; i++) {
