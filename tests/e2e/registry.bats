@@ -1,7 +1,7 @@
 # ctest-labels: registry
 # ctest-timeout: 900
 #
-# A real npm project, installed once from whatever registry the client is configured with: a
+# A real npm project, installed from whatever registry the client is configured with: a
 # developer's everyday commands work with the network off, and a tree that was touched does not boot.
 load ../helpers/common
 
@@ -9,11 +9,9 @@ setup_file()
 {
     export SHOP_DIR
     SHOP_DIR=$(mktemp -d "$HOME/sbox-registry.XXXXXX")
+    P=$SHOP_DIR/home/shop
+    "$HELPERS/installed-webapp" "$P"
     HOME=$SHOP_DIR/home
-    mkdir -p "$HOME"
-    "$FIXTURES/install-webapp" "$HOME/shop" "$SHOP_DIR/npm-cache"
-    rm -rf "$SHOP_DIR/npm-cache"
-    P=$HOME/shop
     setup_git
     cd "$P"
     sbox lock
