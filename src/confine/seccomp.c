@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <linux/seccomp.h>
+#include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -27,16 +28,23 @@ const struct sbox_seccomp_program *sbox_seccomp_program(enum sbox_seccomp_kind k
     return sbox_seccomp_program_for(own_arch, kind);
 }
 
-static int set_filter(const struct sock_fprog *filter)
+/* The kernel's struct sock_fprog, but for the const: the kernel only reads. */
+struct filter {
+    unsigned short length;
+    const struct sock_filter *code;
+};
+_Static_assert(sizeof(struct filter) == sizeof(struct sock_fprog) &&
+                   offsetof(struct filter, code) == offsetof(struct sock_fprog, filter),
+               "struct filter stands in for struct sock_fprog");
+
+static int set_filter(const struct filter *filter)
 {
     return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, filter) < 0 ? -errno : 0;
 }
 
 int sbox_seccomp_load(const struct sbox_seccomp_program *program)
 {
-    struct sock_filter *code;
-    memcpy(&code, &program->code, sizeof code); /* the kernel only reads; its type says otherwise */
-    const struct sock_fprog filter = {.len = program->length, .filter = code};
+    const struct filter filter = {.length = program->length, .code = program->code};
     return set_filter(&filter);
 }
 

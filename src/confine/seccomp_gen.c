@@ -9,8 +9,9 @@
  *    - numbers above the highest known one get ENOSYS. That includes x32, whose numbers start at
  *      2^30, on x86-64. -1 passes: a debugger writes it to skip a call, nothing is executed;
  *    - calls that this libseccomp has no name for;
- *    - arguments of which only some values are allowed: libseccomp takes one comparison per
- *      argument in a rule, so "none of these" cannot be said with it.
+ *    - arguments of which only some values are allowed, or of which any bit of several refuses:
+ *      libseccomp takes one comparison per argument in a rule, so "none of these" cannot be said
+ *      with it, and "any of these" takes a rule for each bit.
  * 2. What libseccomp makes of the rules, as a binary tree over the numbers.
  *
  * The kernel runs the filter once for each number when it is loaded, and remembers those that are
@@ -82,21 +83,42 @@ static int number_of(const struct target *t, const char *name)
     return seccomp_syscall_resolve_name_arch(t->scmp, name);
 }
 
+/* On this architecture too: the head must not lose a check in silence. */
+static uint32_t head_number_of(const struct target *t, const char *name)
+{
+    int number = number_of(t, name);
+    if (number < 0)
+        die("not on this architecture", name);
+    return (uint32_t)number;
+}
+
+/* Both architectures are little-endian: the low half comes first. */
+static void emit_load_low(struct program *p, unsigned argument)
+{
+    emit_load(p, offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t));
+}
+
 static void emit_allowed_values(struct program *p, const struct target *t)
 {
     for (size_t i = 0; i < COUNT(allowed_values); i++) {
-        int number = number_of(t, allowed_values[i].name);
         unsigned n = allowed_values[i].count;
-        if (number < 0)
-            die("not on this architecture", allowed_values[i].name);
-        emit_jump(p, BPF_JEQ, (uint32_t)number, 0, n + 2); /* past the load, n tests, return */
-        /* Both are little-endian: the low half comes first. */
-        emit_load(p, offsetof(struct seccomp_data, args) +
-                         allowed_values[i].argument * sizeof(uint64_t));
-        for (unsigned k = 0; k < n;
-             k++) /* on a match past the tests that are left and the return */
+        /* Another call jumps over the load, n tests, the return and the load at the end. */
+        emit_jump(p, BPF_JEQ, head_number_of(t, allowed_values[i].name), 0, n + 3);
+        emit_load_low(p, allowed_values[i].argument);
+        for (unsigned k = 0; k < n; k++) /* a match jumps over the other tests and the return */
             emit_jump(p, BPF_JEQ, allowed_values[i].values[k], n - k, 0);
         emit_errno(p, allowed_values[i].answer);
+        emit_load(p, offsetof(struct seccomp_data, nr));
+    }
+}
+
+static void emit_refused_bits(struct program *p, const struct target *t)
+{
+    for (size_t i = 0; i < COUNT(refused_bits); i++) {
+        emit_jump(p, BPF_JEQ, head_number_of(t, refused_bits[i].name), 0, 4);
+        emit_load_low(p, refused_bits[i].argument);
+        emit_jump(p, BPF_JSET, refused_bits[i].bits, 0, 1);
+        emit_errno(p, refused_bits[i].answer);
         emit_load(p, offsetof(struct seccomp_data, nr));
     }
 }
@@ -116,6 +138,7 @@ static void emit_head(struct program *p, const struct target *t)
         emit_errno(p, refused_numbers[i].answer);
     }
     emit_allowed_values(p, t);
+    emit_refused_bits(p, t);
 }
 
 /* Written out: clang finds fields missing in libseccomp's own macro. */

@@ -79,24 +79,33 @@ static const struct sbox_env_drop *find_drop(const struct sbox_env_report *r, co
     return NULL;
 }
 
+/* Owns drop.name, also on failure. */
+static int report_push(struct sbox_env_report *r, struct sbox_env_drop drop)
+{
+    if (!drop.name)
+        return -ENOMEM;
+    if (r->count == r->room) {
+        size_t room = r->room ? r->room * 2 : 16;
+        struct sbox_env_drop *grown = reallocarray(r->items, room, sizeof *grown);
+        if (!grown) {
+            free(drop.name);
+            return -ENOMEM;
+        }
+        r->items = grown;
+        r->room = room;
+    }
+    r->items[r->count++] = drop;
+    return 0;
+}
+
 static int report_add(struct sbox_env_report *r, const struct entry *e, enum sbox_env_reason reason,
                       const char *detail)
 {
     if (find_drop(r, e))
         return 0;
-    if (r->count == r->room) {
-        size_t room = r->room ? r->room * 2 : 16;
-        struct sbox_env_drop *grown = reallocarray(r->items, room, sizeof *grown);
-        if (!grown)
-            return -ENOMEM;
-        r->items = grown;
-        r->room = room;
-    }
-    char *name = strndup(e->name, e->name_size);
-    if (!name)
-        return -ENOMEM;
-    r->items[r->count++] = (struct sbox_env_drop){.name = name, .reason = reason, .detail = detail};
-    return 0;
+    return report_push(r, (struct sbox_env_drop){.name = strndup(e->name, e->name_size),
+                                                 .reason = reason,
+                                                 .detail = detail});
 }
 
 static enum sbox_env_reason judge(const struct entry *e, const char **ret_detail)

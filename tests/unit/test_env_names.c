@@ -409,19 +409,27 @@ static void test_only_the_name_is_read(void **state)
     assert_int_equal(sbox_env_name_reason("MY_KEY=x", 6, NULL), SBOX_ENV_NAME);
 }
 
+/* Without a NUL at the end: the name is what `size` says. */
+static void fill(char *name, size_t size, const char *pattern)
+{
+    for (size_t i = 0, n = strlen(pattern); i < size; i++)
+        name[i] = pattern[i % n];
+}
+
 static void test_long_names_are_bounded(void **state)
 {
     (void)state;
-    char name[4096];
-    for (size_t i = 0; i + 2 < sizeof name; i += 2)
-        memcpy(name + i, "a_", 2);
-    memcpy(name + sizeof name - 6, "TOKEN", 6);
-    assert_int_equal(sbox_env_name_reason(name, sizeof name - 1, NULL), SBOX_ENV_NAME);
-    memcpy(name, "TOKEN_", 6);
-    memcpy(name + sizeof name - 6, "a_a_a_", 6);
-    assert_int_equal(sbox_env_name_reason(name, sizeof name, NULL), SBOX_ENV_NAME);
-    memset(name, 'K', sizeof name);
-    assert_int_equal(sbox_env_name_reason(name, sizeof name, NULL), SBOX_ENV_KEPT);
+    enum { SIZE = 4096 };
+    char name[SIZE];
+    fill(name, SIZE, "a_");
+    assert_int_equal(sbox_env_name_reason(name, SIZE, NULL), SBOX_ENV_KEPT);
+    fill(name + SIZE - 5, 5, "TOKEN");
+    assert_int_equal(sbox_env_name_reason(name, SIZE, NULL), SBOX_ENV_NAME);
+    fill(name, SIZE, "a_");
+    fill(name, 6, "TOKEN_");
+    assert_int_equal(sbox_env_name_reason(name, SIZE, NULL), SBOX_ENV_NAME);
+    fill(name, SIZE, "K");
+    assert_int_equal(sbox_env_name_reason(name, SIZE, NULL), SBOX_ENV_KEPT);
 }
 
 int main(void)

@@ -111,8 +111,8 @@ static void test_passed_and_set(void **state)
         scrub(BLOCK(w("LANG=C"), w("GH_TOKEN=" TOKEN_VALUE), w("GH_TOKEN_2=x"), w("API_KEY=host"),
                     w("LANG=C"), w("LANGUAGE=en")),
               &rules);
-    static const char *const wanted[] = {"GH_TOKEN=" TOKEN_VALUE, "LANGUAGE=en", "NEW=1", "LANG=de",
-                                         "API_KEY=last"};
+    static const char passed[] = "GH_TOKEN=" TOKEN_VALUE;
+    static const char *const wanted[] = {passed, "LANGUAGE=en", "NEW=1", "LANG=de", "API_KEY=last"};
     assert_int_equal(r.env.count, 5);
     for (size_t i = 0; i < 5; i++)
         assert_string_equal(r.env.items[i], wanted[i]);
