@@ -1,0 +1,21 @@
+/* Policy and facts to plan: pure functions, one file a subject. */
+#ifndef SBOX_SANDBOX_BUILD_H
+#define SBOX_SANDBOX_BUILD_H
+
+#include "sandbox/facts.h"
+#include "sandbox/plan.h"
+#include "sandbox/policy.h"
+
+/* The whole plan: 0 or -ENOMEM. */
+int sbox_plan_build(const struct sbox_policy *policy, const struct sbox_facts *facts,
+                    struct sbox_plan *ret, struct sbox_error *err);
+
+/* The parts, in the order in which they are carried out. */
+int sbox_plan_system(struct sbox_plan *plan, const struct sbox_facts *facts);
+int sbox_plan_home(struct sbox_plan *plan, const struct sbox_policy *policy,
+                   const struct sbox_facts *facts);
+int sbox_plan_workspace(struct sbox_plan *plan, const struct sbox_policy *policy);
+int sbox_plan_paths(struct sbox_plan *plan, const struct sbox_policy *policy);
+int sbox_plan_command(struct sbox_plan *plan, const struct sbox_policy *policy);
+
+#endif

@@ -1,0 +1,40 @@
+/* What the host looks like, as far as the view depends on it: which system directories are links,
+ * where /etc's links lead, which terminal the caller has. Gathered by a few dozen system calls in
+ * the supervisor; the plan is a pure function of policy and facts. Nothing here comes from the
+ * workspace. */
+#ifndef SBOX_SANDBOX_FACTS_H
+#define SBOX_SANDBOX_FACTS_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum { SBOX_FACTS_DIRS_MAX = 16, SBOX_FACTS_FILES_MAX = 8, SBOX_FACTS_HIDDEN_MAX = 256 };
+
+struct sbox_facts {
+    struct {
+        const char *path; /* "/usr", "/lib64" ...; static */
+        char *link;       /* target text when it is a link, else NULL */
+    } dirs[SBOX_FACTS_DIRS_MAX];
+    size_t dir_count;
+
+    /* Files that /etc names through a link into a place the view does not show. */
+    struct {
+        char *path; /* where the link ends, e.g. "/run/systemd/resolve/stub-resolv.conf" */
+        char *data;
+    } files[SBOX_FACTS_FILES_MAX];
+    size_t file_count;
+
+    char *tty;        /* "/dev/pts/3" when one of 0-2 is a terminal, else NULL */
+    char *git_config; /* the user's git settings without anything that executes or authenticates */
+    char **hidden;    /* root only: files below /etc that only root may read */
+    size_t hidden_count;
+    uid_t uid;
+    gid_t gid;
+};
+
+int sbox_facts_gather(const char *home, struct sbox_facts *ret, struct sbox_error *err);
+void sbox_facts_release(struct sbox_facts *facts);
+
+#endif

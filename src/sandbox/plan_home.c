@@ -1,0 +1,126 @@
+/* $HOME inside: read-only and nearly empty. Toolchains are exposed by a fixed table, never because
+ * the environment or a link in the workspace points at them; what tools insist on writing is a
+ * throw-away directory; the rest of the home directory does not exist. */
+#include "sandbox/build.h"
+
+#include <sys/mount.h>
+
+/* Programs that people install below $HOME. No directory that holds credentials: so `.cargo/bin` but
+ * not `.cargo`, `uv/python` but not `uv`. */
+static const char *const toolchains[] = {
+    ".local/bin",
+    ".local/lib",
+    ".local/pipx",
+    ".local/share/pipx",
+    ".local/share/mise/installs",
+    ".local/share/mise/shims",
+    ".local/share/uv/python",
+    ".local/share/uv/tools",
+    ".local/share/pnpm",
+    ".local/share/fnm",
+    ".local/share/pypoetry",
+    ".local/share/virtualenvs",
+    ".nvm",
+    ".fnm",
+    ".volta/bin",
+    ".volta/tools",
+    ".pyenv",
+    ".rbenv",
+    ".nodenv",
+    ".asdf",
+    ".cargo/bin",
+    ".cargo/env",
+    ".rustup",
+    ".sdkman/candidates",
+    ".sdkman/bin",
+    ".bun/bin",
+    ".deno/bin",
+    ".yarn/bin",
+    ".npm-global",
+    "go/bin",
+    "go/pkg/mod",
+    "go/src",
+    "sdk",
+    ".dotnet",
+    ".ghcup/bin",
+    ".ghcup/ghc",
+    ".juliaup",
+    ".opam",
+    ".linuxbrew",
+    "miniconda3",
+    "anaconda3",
+    "miniforge3",
+};
+
+/* Version managers read small settings of their own; these say which version, nothing secret. */
+static const char *const settings[] = {".tool-versions", ".node-version", ".nvmrc",
+                                       ".python-version"};
+
+static const char *const throw_away[] = {".cache", ".config", ".local/state", ".npm", ".yarn/berry"};
+
+static int add_toolchain(struct sbox_plan *plan, const char *home, const char *name)
+{
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s/%s", home, name);
+    if (n < 0 || (size_t)n >= sizeof path)
+        return 0;
+    struct sbox_step *step = sbox_plan_add(plan, SBOX_OP_BIND, SBOX_LAYER_VIEW, path, path + 1);
+    if (!step)
+        return -ENOMEM;
+    step->attr = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+    step->grant = SBOX_GRANT_READ;
+    step->optional = true;
+    step->why = "toolchain";
+    return 0;
+}
+
+static int add_throw_away(struct sbox_plan *plan, const char *home, const char *name)
+{
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s/%s", home, name);
+    if (n < 0 || (size_t)n >= sizeof path)
+        return -ENAMETOOLONG;
+    struct sbox_step *step = sbox_plan_add(plan, SBOX_OP_SCRATCH, SBOX_LAYER_VIEW, NULL, path + 1);
+    if (!step)
+        return -ENOMEM;
+    step->mode = 0700;
+    step->attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+    step->grant = SBOX_GRANT_WRITE;
+    step->why = "tools write here; thrown away";
+    return 0;
+}
+
+static int add_git_config(struct sbox_plan *plan, const char *home, const char *text)
+{
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s/.gitconfig", home);
+    if (!text || n < 0 || (size_t)n >= sizeof path)
+        return 0;
+    struct sbox_step *step = sbox_plan_add(plan, SBOX_OP_FILE, SBOX_LAYER_VIEW, text, path + 1);
+    if (!step)
+        return -ENOMEM;
+    step->why = "your git settings without signing, credentials and programs";
+    return 0;
+}
+
+int sbox_plan_home(struct sbox_plan *plan, const struct sbox_policy *policy,
+                   const struct sbox_facts *facts)
+{
+    const char *home = policy->home;
+    if (!home || home[0] != '/' || home[1] == '\0')
+        return 0;
+    struct sbox_step *step = sbox_plan_add(plan, SBOX_OP_DIR, SBOX_LAYER_VIEW, NULL, home + 1);
+    if (!step)
+        return -ENOMEM;
+    step->mode = 0755;
+    step->grant = SBOX_GRANT_READ;
+    step->why = "home, nearly empty";
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < sizeof toolchains / sizeof *toolchains; i++)
+        r = add_toolchain(plan, home, toolchains[i]);
+    for (size_t i = 0; r == 0 && i < sizeof settings / sizeof *settings; i++)
+        r = add_toolchain(plan, home, settings[i]);
+    for (size_t i = 0; r == 0 && i < sizeof throw_away / sizeof *throw_away; i++)
+        r = add_throw_away(plan, home, throw_away[i]);
+    return r == 0 ? add_git_config(plan, home, facts->git_config) : r;
+}

@@ -1,0 +1,134 @@
+/* The system's part of the view: programs and libraries read-only, a minimal /dev, a fresh /proc,
+ * private /tmp, /var/tmp and /run. What is not named here does not exist inside: no /sys, no /boot,
+ * no other home, no socket of a host daemon. */
+#include "sandbox/build.h"
+
+#include <sys/mount.h>
+
+static const uint64_t read_only = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+
+static int add_system_dirs(struct sbox_plan *plan, const struct sbox_facts *facts)
+{
+    for (size_t i = 0; i < facts->dir_count; i++) {
+        const char *path = facts->dirs[i].path;
+        const char *link = facts->dirs[i].link;
+        struct sbox_step *step =
+            link ? sbox_plan_add(plan, SBOX_OP_SYMLINK, SBOX_LAYER_VIEW, link, path + 1)
+                 : sbox_plan_add(plan, SBOX_OP_BIND, SBOX_LAYER_VIEW, path, path + 1);
+        if (!step)
+            return -ENOMEM;
+        if (!link) {
+            step->attr = read_only;
+            step->grant = SBOX_GRANT_READ;
+        }
+        step->why = "programs, libraries and system configuration";
+    }
+    for (size_t i = 0; i < facts->hidden_count; i++)
+        if (!sbox_plan_add(plan, SBOX_OP_HIDE, SBOX_LAYER_MASKS, NULL, facts->hidden[i] + 1))
+            return -ENOMEM;
+    return 0;
+}
+
+static int add_devices(struct sbox_plan *plan, const struct sbox_facts *facts)
+{
+    static const char *const devices[] = {"/dev/null",   "/dev/zero",    "/dev/full",
+                                          "/dev/random", "/dev/urandom", "/dev/tty"};
+    static const char *const links[][2] = {{"/proc/self/fd", "dev/fd"},
+                                           {"/proc/self/fd/0", "dev/stdin"},
+                                           {"/proc/self/fd/1", "dev/stdout"},
+                                           {"/proc/self/fd/2", "dev/stderr"},
+                                           {"pts/ptmx", "dev/ptmx"}};
+    struct sbox_step *step = sbox_plan_add(plan, SBOX_OP_DIR, SBOX_LAYER_VIEW, NULL, "dev");
+    if (!step)
+        return -ENOMEM;
+    step->mode = 0755;
+    step->grant = SBOX_GRANT_DEVICE;
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        step = sbox_plan_add(plan, SBOX_OP_BIND, SBOX_LAYER_VIEW, devices[i], devices[i] + 1);
+        if (!step)
+            return -ENOMEM;
+        step->attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
+        step->why = "device";
+        /* A container may lack /dev/tty; the others every program counts on. */
+        step->optional = i == 5;
+    }
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+        if (!sbox_plan_add(plan, SBOX_OP_SYMLINK, SBOX_LAYER_VIEW, links[i][0], links[i][1]))
+            return -ENOMEM;
+    if (!sbox_plan_add(plan, SBOX_OP_DEVPTS, SBOX_LAYER_VIEW, NULL, "dev/pts"))
+        return -ENOMEM;
+    if (facts->tty) {
+        step = sbox_plan_add(plan, SBOX_OP_TTY, SBOX_LAYER_VIEW, facts->tty, facts->tty + 1);
+        if (!step)
+            return -ENOMEM;
+        step->attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
+        step->why = "your terminal";
+    }
+    return 0;
+}
+
+/* An ordinary user could write little of this anyway; root without capabilities could (it owns the
+ * files), and the sandbox's own network namespace has sysctls that belong to it. */
+static int add_proc(struct sbox_plan *plan)
+{
+    static const char *const read_only_parts[] = {"proc/sys", "proc/irq", "proc/bus", "proc/fs",
+                                                  "proc/sysrq-trigger"};
+    static const char *const hidden[] = {"proc/kcore",       "proc/kallsyms",   "proc/kmsg",
+                                         "proc/keys",        "proc/timer_list", "proc/sched_debug",
+                                         "proc/latency_stats", "proc/acpi",     "proc/scsi",
+                                         "proc/kpagecount",  "proc/kpageflags", "proc/kpagecgroup"};
+    struct sbox_step *step = sbox_plan_add(plan, SBOX_OP_PROC, SBOX_LAYER_CORE, NULL, "proc");
+    if (!step)
+        return -ENOMEM;
+    step->grant = SBOX_GRANT_READ;
+    /* Written before /proc/sys turns read-only. The limit is the sandbox's own user namespace's. */
+    if (!sbox_plan_add(plan, SBOX_OP_SYSCTL, SBOX_LAYER_NESTED, "0",
+                       "proc/sys/user/max_user_namespaces"))
+        return -ENOMEM;
+    for (size_t i = 0; i < sizeof read_only_parts / sizeof *read_only_parts; i++) {
+        step = sbox_plan_add(plan, SBOX_OP_SELF_RO, SBOX_LAYER_PROC, NULL, read_only_parts[i]);
+        if (!step)
+            return -ENOMEM;
+        step->attr = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
+        step->optional = true;
+    }
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
+        if (!sbox_plan_add(plan, SBOX_OP_HIDE, SBOX_LAYER_PROC, NULL, hidden[i]))
+            return -ENOMEM;
+    return 0;
+}
+
+static int add_scratch_dirs(struct sbox_plan *plan)
+{
+    static const struct {
+        const char *target;
+        mode_t mode;
+    } dirs[] = {{"tmp", 01777}, {"var/tmp", 01777}, {"run", 0755}, {"dev/shm", 01777}};
+    for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
+        struct sbox_step *step =
+            sbox_plan_add(plan, SBOX_OP_SCRATCH, SBOX_LAYER_VIEW, NULL, dirs[i].target);
+        if (!step)
+            return -ENOMEM;
+        step->mode = dirs[i].mode;
+        step->attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+        step->grant = SBOX_GRANT_WRITE;
+        step->why = "private, thrown away";
+    }
+    return sbox_plan_add(plan, SBOX_OP_SYMLINK, SBOX_LAYER_VIEW, "../run", "var/run") ? 0 : -ENOMEM;
+}
+
+int sbox_plan_system(struct sbox_plan *plan, const struct sbox_facts *facts)
+{
+    int r = add_system_dirs(plan, facts);
+    if (r == 0)
+        r = add_devices(plan, facts);
+    if (r == 0)
+        r = add_proc(plan);
+    if (r == 0)
+        r = add_scratch_dirs(plan);
+    for (size_t i = 0; r == 0 && i < facts->file_count; i++)
+        if (!sbox_plan_add(plan, SBOX_OP_FILE, SBOX_LAYER_VIEW, facts->files[i].data,
+                           facts->files[i].path + 1))
+            r = -ENOMEM;
+    return r;
+}

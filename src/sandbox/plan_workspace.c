@@ -1,0 +1,94 @@
+/* The workspace: writable at its own path, except for what a run may not see or change in it. The
+ * order is part of the protection: trees first, then pins and read-only parts of git, masks last, so
+ * that nothing is ever mounted over a mask. */
+#include "sandbox/build.h"
+
+#include <sys/mount.h>
+
+static int add_workspace(struct sbox_plan *plan, const struct sbox_policy *policy)
+{
+    struct sbox_step *step = sbox_plan_add(plan, SBOX_OP_WORKSPACE, SBOX_LAYER_CORE,
+                                           policy->root->path, policy->root->path + 1);
+    if (!step)
+        return -ENOMEM;
+    step->id = policy->root->id;
+    step->attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+    step->grant = SBOX_GRANT_WRITE;
+    step->why = "the workspace, writable";
+    plan->workspace = step->target;
+    return 0;
+}
+
+static int add_cache_dirs(struct sbox_plan *plan, const struct sbox_policy *policy,
+                          const struct sbox_policy_tree *tree)
+{
+    for (size_t i = 0; sbox_tree_caches[i]; i++) {
+        char host[PATH_MAX];
+        char inside[PATH_MAX];
+        int n = snprintf(host, sizeof host, "%s/%016llx/%s", policy->cache_path,
+                         (unsigned long long)tree->id.ino, sbox_tree_caches[i]);
+        int m = snprintf(inside, sizeof inside, "%s/%s", tree->path, sbox_tree_caches[i]);
+        if (n < 0 || m < 0 || (size_t)n >= sizeof host || (size_t)m >= sizeof inside)
+            return -ENAMETOOLONG;
+        struct sbox_step *step =
+            sbox_plan_add(plan, SBOX_OP_CACHE, SBOX_LAYER_TREES, host, inside);
+        if (!step)
+            return -ENOMEM;
+        step->attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+        step->why = "--keep-cache";
+    }
+    return 0;
+}
+
+static int add_tree(struct sbox_plan *plan, const struct sbox_policy *policy,
+                    const struct sbox_policy_tree *tree)
+{
+    if (tree->real)
+        return 0;
+    struct sbox_step *step =
+        sbox_plan_add(plan, SBOX_OP_OVERLAY, SBOX_LAYER_TREES, NULL, tree->path);
+    if (!step)
+        return -ENOMEM;
+    step->id = tree->id;
+    step->mode = tree->mode;
+    step->attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+    step->why = "locked tree: changes are thrown away";
+    plan->guard = true;
+    return policy->keep_cache ? add_cache_dirs(plan, policy, tree) : 0;
+}
+
+static int add_protect(struct sbox_plan *plan, const struct sbox_protect *protect)
+{
+    static const struct {
+        enum sbox_op op;
+        enum sbox_layer layer;
+        uint64_t attr;
+    } how[] = {
+        [SBOX_PROTECT_PIN] = {SBOX_OP_PIN, SBOX_LAYER_GIT, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV},
+        [SBOX_PROTECT_RO] = {SBOX_OP_LOCK_RO, SBOX_LAYER_GIT,
+                             MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV},
+        [SBOX_PROTECT_MASK] = {SBOX_OP_MASK, SBOX_LAYER_MASKS, 0},
+    };
+    struct sbox_step *step = sbox_plan_add(plan, how[protect->kind].op, how[protect->kind].layer,
+                                           NULL, protect->path);
+    if (!step)
+        return -ENOMEM;
+    step->id = protect->id;
+    step->mode = protect->mode;
+    step->attr = how[protect->kind].attr;
+    step->why = protect->why;
+    plan->guard = true;
+    return 0;
+}
+
+int sbox_plan_workspace(struct sbox_plan *plan, const struct sbox_policy *policy)
+{
+    int r = add_workspace(plan, policy);
+    for (size_t i = 0; r == 0 && i < policy->tree_count; i++)
+        r = add_tree(plan, policy, &policy->trees[i]);
+    for (int kind = SBOX_PROTECT_PIN; r == 0 && kind <= SBOX_PROTECT_MASK; kind++)
+        for (size_t i = 0; r == 0 && i < policy->protect_count; i++)
+            if ((int)policy->protects[i].kind == kind)
+                r = add_protect(plan, &policy->protects[i]);
+    return r;
+}

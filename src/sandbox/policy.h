@@ -1,0 +1,67 @@
+/* The policy: what one run may see and do, gathered by cli before anything is built. All pointers
+ * are borrowed and must outlive the run. */
+#ifndef SBOX_SANDBOX_POLICY_H
+#define SBOX_SANDBOX_POLICY_H
+
+#include "base/error.h"
+#include "base/strv.h"
+#include "project/root.h"
+#include "project/scan.h"
+#include "sandbox/env_scrub.h"
+
+#include <stdbool.h>
+
+enum { SBOX_PASS_FDS_MAX = 16 };
+
+/* A locked tree that was verified for this run. */
+struct sbox_policy_tree {
+    const char *path; /* relative to the root */
+    struct sbox_fileid id;
+    mode_t mode;
+    bool real; /* shown as it is, writable: git tracks it */
+};
+
+/* Something inside the workspace that is protected where it lies (protect.h). */
+struct sbox_protect {
+    enum sbox_protect_kind {
+        SBOX_PROTECT_PIN,  /* may not be renamed or removed */
+        SBOX_PROTECT_RO,   /* may not be changed */
+        SBOX_PROTECT_MASK, /* may not be seen */
+    } kind;
+    char *path; /* relative to the root */
+    struct sbox_fileid id;
+    mode_t mode;
+    const char *why; /* static */
+};
+
+/* One --ro, --rw, --mask or --unmask after its path was resolved (policy_paths.h). */
+struct sbox_policy_path {
+    char *path; /* canonical, absolute */
+    enum sbox_path_rule { SBOX_PATH_RO, SBOX_PATH_RW, SBOX_PATH_MASK, SBOX_PATH_UNMASK } rule;
+    mode_t mode;
+    struct sbox_fileid id;
+};
+
+struct sbox_policy {
+    const struct sbox_root *root;
+    const struct sbox_scan *scan;
+    const struct sbox_policy_tree *trees;
+    size_t tree_count;
+    const struct sbox_protect *protects;
+    size_t protect_count;
+    const struct sbox_policy_path *paths;
+    size_t path_count;
+
+    const char *home;         /* canonical; NULL when the caller has none */
+    const char *data_path;    /* sbox's data directory: never visible */
+    const char *cache_path;   /* ~/.cache/sbox/<id>: for --keep-cache; NULL otherwise */
+    char *const *command;     /* argv, NULL-terminated */
+    char *const *environment; /* already scrubbed */
+    bool allow_env;           /* --allow-env: no masks over .env */
+    bool keep_cache;
+    int pass_fds[SBOX_PASS_FDS_MAX];
+    size_t pass_fd_count;
+    int landlock_abi; /* of the running kernel, or capped by a test */
+};
+
+#endif
