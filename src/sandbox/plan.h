@@ -1,10 +1,10 @@
 /* The plan: what is done to build one sandbox, as data.
  *
- * policy.h says what is wanted; plan_*.c turn it into a list of steps without a system call, so that
- * it can be unit-tested and printed (--dry-run); view.c, sealed.c and command.c carry the steps out.
- * Each step names the layer it belongs to. A test-only program switches a layer off by removing its
- * steps (sbox_plan_drop_layer), to show which attack that layer alone holds; production code has no
- * way to do so.
+ * policy.h says what is wanted; plan_*.c turn it into a list of steps without a system call, so
+ * that it can be unit-tested and printed (--dry-run); view.c, sealed.c and command.c carry the
+ * steps out. Each step names the layer it belongs to. A test-only program switches a layer off by
+ * removing its steps (sbox_plan_drop_layer), to show which attack that layer alone holds;
+ * production code has no way to do so.
  *
  * Phases, in order:
  *   SETUP    in the new namespaces, old root still there: the view is put together on a tmpfs
@@ -26,19 +26,19 @@ enum sbox_layer {
     SBOX_LAYER_PIDNS,
     SBOX_LAYER_NETNS,
     SBOX_LAYER_IPCNS,
-    SBOX_LAYER_VIEW,       /* only what the view names exists; off: the host's root */
-    SBOX_LAYER_READONLY,   /* read-only mounts outside the workspace */
-    SBOX_LAYER_PROC,       /* /proc: sys and the like read-only, kernel tables hidden */
-    SBOX_LAYER_MASKS,      /* .env and its family, --mask */
-    SBOX_LAYER_TREES,      /* locked trees behind a throw-away layer */
-    SBOX_LAYER_GIT,        /* git internals read-only, .git pinned */
-    SBOX_LAYER_GUARD,      /* masks put back, git watched */
-    SBOX_LAYER_NESTED,     /* no user namespaces below this one */
-    SBOX_LAYER_DUMPABLE,   /* init and guard cannot be looked into */
-    SBOX_LAYER_LIMITS,     /* no core dumps */
-    SBOX_LAYER_FDS,        /* descriptors above 2 closed */
-    SBOX_LAYER_NNP,        /* no_new_privs */
-    SBOX_LAYER_CAPS,       /* no capabilities */
+    SBOX_LAYER_VIEW,     /* only what the view names exists; off: the host's root */
+    SBOX_LAYER_READONLY, /* read-only mounts outside the workspace */
+    SBOX_LAYER_PROC,     /* /proc: sys and the like read-only, kernel tables hidden */
+    SBOX_LAYER_MASKS,    /* .env and its family, --mask */
+    SBOX_LAYER_TREES,    /* locked trees behind a throw-away layer */
+    SBOX_LAYER_GIT,      /* git internals read-only, .git pinned */
+    SBOX_LAYER_GUARD,    /* masks put back, git watched */
+    SBOX_LAYER_NESTED,   /* no user namespaces below this one */
+    SBOX_LAYER_DUMPABLE, /* init and guard cannot be looked into */
+    SBOX_LAYER_LIMITS,   /* no core dumps */
+    SBOX_LAYER_FDS,      /* descriptors above 2 closed */
+    SBOX_LAYER_NNP,      /* no_new_privs */
+    SBOX_LAYER_CAPS,     /* no capabilities */
     SBOX_LAYER_LANDLOCK,
     SBOX_LAYER_SECCOMP,
     SBOX_LAYER_ENVIRONMENT, /* secrets scrubbed from the environment */
@@ -49,15 +49,15 @@ enum sbox_phase { SBOX_PHASE_SETUP, SBOX_PHASE_SEALED, SBOX_PHASE_COMMAND };
 
 enum sbox_op {
     /* SETUP. `target` is relative to the new root. Parents are made as needed. */
-    SBOX_OP_DIR,     /* an empty directory with `mode` */
-    SBOX_OP_SYMLINK, /* target -> source */
-    SBOX_OP_FILE,    /* a small file that holds the bytes of `source` */
-    SBOX_OP_BIND,    /* host path `source`, recursively, with mount attributes `attr` */
+    SBOX_OP_DIR,       /* an empty directory with `mode` */
+    SBOX_OP_SYMLINK,   /* target -> source */
+    SBOX_OP_FILE,      /* a small file that holds the bytes of `source` */
+    SBOX_OP_BIND,      /* host path `source`, recursively, with mount attributes `attr` */
     SBOX_OP_WORKSPACE, /* the same for the workspace: reopened and compared with `id` */
-    SBOX_OP_SCRATCH, /* a fresh writable directory with `mode`, thrown away at the end */
-    SBOX_OP_PROC,    /* procfs of the sandbox's own pid namespace */
+    SBOX_OP_SCRATCH,   /* a fresh writable directory with `mode`, thrown away at the end */
+    SBOX_OP_PROC,      /* procfs of the sandbox's own pid namespace */
     SBOX_OP_DEVPTS,
-    SBOX_OP_TTY, /* the caller's terminal `source`, at the same place inside */
+    SBOX_OP_TTY,     /* the caller's terminal `source`, at the same place inside */
     SBOX_OP_SELF_RO, /* make what is mounted or lies at `target` read-only (a self-bind) */
     SBOX_OP_HIDE,    /* cover `target` (absent: fine) with something nobody may open: EACCES */
     SBOX_OP_SYSCTL,  /* write `source` into the procfs file `target` */
@@ -90,9 +90,9 @@ struct sbox_step {
     enum sbox_op op;
     enum sbox_layer layer;
     enum sbox_grant grant;
-    uint64_t attr;     /* MOUNT_ATTR_* */
-    mode_t mode;       /* for DIR, SCRATCH; for SEALED ops: st_mode of the scanned entry */
-    bool optional;     /* a source that does not exist is passed over */
+    uint64_t attr;      /* MOUNT_ATTR_* */
+    mode_t mode;        /* for DIR, SCRATCH; for SEALED ops: st_mode of the scanned entry */
+    bool optional;      /* a source that does not exist is passed over */
     const char *source; /* owned by the plan's strings */
     const char *target;
     struct sbox_fileid id; /* what a reopened descriptor must be */

@@ -5,8 +5,8 @@
 
 #include <sys/mount.h>
 
-/* Programs that people install below $HOME. No directory that holds credentials: so `.cargo/bin` but
- * not `.cargo`, `uv/python` but not `uv`. */
+/* Programs that people install below $HOME. No directory that holds credentials: so `.cargo/bin`
+ * but not `.cargo`, `uv/python` but not `uv`. */
 static const char *const toolchains[] = {
     ".local/bin",
     ".local/lib",
@@ -56,7 +56,8 @@ static const char *const toolchains[] = {
 static const char *const settings[] = {".tool-versions", ".node-version", ".nvmrc",
                                        ".python-version"};
 
-static const char *const throw_away[] = {".cache", ".config", ".local/state", ".npm", ".yarn/berry"};
+static const char *const throw_away[] = {".cache", ".config", ".local/state", ".npm",
+                                         ".yarn/berry"};
 
 static int add_toolchain(struct sbox_plan *plan, const char *home, const char *name)
 {

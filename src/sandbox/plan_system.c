@@ -73,10 +73,10 @@ static int add_proc(struct sbox_plan *plan)
 {
     static const char *const read_only_parts[] = {"proc/sys", "proc/irq", "proc/bus", "proc/fs",
                                                   "proc/sysrq-trigger"};
-    static const char *const hidden[] = {"proc/kcore",       "proc/kallsyms",   "proc/kmsg",
-                                         "proc/keys",        "proc/timer_list", "proc/sched_debug",
-                                         "proc/latency_stats", "proc/acpi",     "proc/scsi",
-                                         "proc/kpagecount",  "proc/kpageflags", "proc/kpagecgroup"};
+    static const char *const hidden[] = {
+        "proc/kcore",      "proc/kallsyms",    "proc/kmsg",          "proc/keys",
+        "proc/timer_list", "proc/sched_debug", "proc/latency_stats", "proc/acpi",
+        "proc/scsi",       "proc/kpagecount",  "proc/kpageflags",    "proc/kpagecgroup"};
     struct sbox_step *step = sbox_plan_add(plan, SBOX_OP_PROC, SBOX_LAYER_CORE, NULL, "proc");
     if (!step)
         return -ENOMEM;

@@ -1,6 +1,6 @@
 /* The workspace: writable at its own path, except for what a run may not see or change in it. The
- * order is part of the protection: trees first, then pins and read-only parts of git, masks last, so
- * that nothing is ever mounted over a mask. */
+ * order is part of the protection: trees first, then pins and read-only parts of git, masks last,
+ * so that nothing is ever mounted over a mask. */
 #include "sandbox/build.h"
 
 #include <sys/mount.h>
@@ -30,8 +30,7 @@ static int add_cache_dirs(struct sbox_plan *plan, const struct sbox_policy *poli
         int m = snprintf(inside, sizeof inside, "%s/%s", tree->path, sbox_tree_caches[i]);
         if (n < 0 || m < 0 || (size_t)n >= sizeof host || (size_t)m >= sizeof inside)
             return -ENAMETOOLONG;
-        struct sbox_step *step =
-            sbox_plan_add(plan, SBOX_OP_CACHE, SBOX_LAYER_TREES, host, inside);
+        struct sbox_step *step = sbox_plan_add(plan, SBOX_OP_CACHE, SBOX_LAYER_TREES, host, inside);
         if (!step)
             return -ENOMEM;
         step->attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
@@ -69,8 +68,8 @@ static int add_protect(struct sbox_plan *plan, const struct sbox_protect *protec
                              MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV},
         [SBOX_PROTECT_MASK] = {SBOX_OP_MASK, SBOX_LAYER_MASKS, 0},
     };
-    struct sbox_step *step = sbox_plan_add(plan, how[protect->kind].op, how[protect->kind].layer,
-                                           NULL, protect->path);
+    struct sbox_step *step =
+        sbox_plan_add(plan, how[protect->kind].op, how[protect->kind].layer, NULL, protect->path);
     if (!step)
         return -ENOMEM;
     step->id = protect->id;

@@ -114,8 +114,8 @@ static int make_overlay(int lower, const char *upper, const char *work, uint64_t
     return fd < 0 ? -errno : fd;
 }
 
-/* tmpfs keeps user.* attributes only since 6.6; without them overlayfs silently degrades (renames of
- * directories fail), so this is found out by trying. */
+/* tmpfs keeps user.* attributes only since 6.6; without them overlayfs silently degrades (renames
+ * of directories fail), so this is found out by trying. */
 static bool has_user_xattrs(int dirfd)
 {
     return fsetxattr(dirfd, "user.sbox.probe", "1", 1, 0) == 0 &&
@@ -125,14 +125,15 @@ static bool has_user_xattrs(int dirfd)
 /* The fallback: the tree read-only, with an empty writable directory on each cache that exists. */
 static int mount_read_only(struct sbox_view *view, int tree, uint64_t attr)
 {
-    _cleanup_close_ int ro = sbox_mount_clone(tree, "", AT_RECURSIVE | AT_EMPTY_PATH,
-                                              attr | MOUNT_ATTR_RDONLY);
+    _cleanup_close_ int ro =
+        sbox_mount_clone(tree, "", AT_RECURSIVE | AT_EMPTY_PATH, attr | MOUNT_ATTR_RDONLY);
     if (ro < 0)
         return ro;
     int r = sbox_mount_onto(ro, tree);
     view->read_only_trees = true;
     for (size_t i = 0; r == 0 && sbox_tree_caches[i]; i++) {
-        _cleanup_close_ int cache = openat(ro, sbox_tree_caches[i], O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        _cleanup_close_ int cache =
+            openat(ro, sbox_tree_caches[i], O_PATH | O_NOFOLLOW | O_CLOEXEC);
         if (cache < 0)
             continue;
         char name[32];
@@ -178,7 +179,8 @@ static int step_overlay(struct sbox_view *view, const struct sbox_step *step)
     return r;
 }
 
-/* A private cache directory of the host appears inside the overlay; its mountpoint is made there. */
+/* A private cache directory of the host appears inside the overlay; its mountpoint is made there.
+ */
 static int step_cache(struct sbox_view *view, const struct sbox_step *step)
 {
     if (mkdirat(view->workspace, step->target, 0755) < 0 && errno != EEXIST)
@@ -200,8 +202,7 @@ static int step_self_bind(struct sbox_view *view, const struct sbox_step *step)
     _cleanup_close_ int at = sbox_sealed_open(view->workspace, step->target, step->id);
     if (at < 0)
         return at;
-    _cleanup_close_ int fd =
-        sbox_mount_clone(at, "", AT_RECURSIVE | AT_EMPTY_PATH, step->attr);
+    _cleanup_close_ int fd = sbox_mount_clone(at, "", AT_RECURSIVE | AT_EMPTY_PATH, step->attr);
     return fd < 0 ? fd : sbox_mount_onto(fd, at);
 }
 

@@ -20,8 +20,8 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <sys/mount.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
 
 int sbox_mount_clone(int dirfd, const char *path, unsigned flags, uint64_t attr)
@@ -142,8 +142,7 @@ static int step_workspace(struct sbox_view *view, const struct sbox_step *step)
         return -errno;
     if (!sbox_fileid_equal(sbox_fileid_of(&st), step->id))
         return -ESTALE;
-    _cleanup_close_ int fd =
-        sbox_mount_clone(at, "", AT_RECURSIVE | AT_EMPTY_PATH, step->attr);
+    _cleanup_close_ int fd = sbox_mount_clone(at, "", AT_RECURSIVE | AT_EMPTY_PATH, step->attr);
     if (fd < 0)
         return fd;
     int r = place(view->root, fd, step->target);
@@ -158,7 +157,8 @@ static int step_scratch(struct sbox_view *view, const struct sbox_step *step)
 {
     char name[32];
     (void)snprintf(name, sizeof name, "%u", view->scratch_dirs++);
-    if (mkdirat(view->scratch, name, step->mode) < 0 || fchmodat(view->scratch, name, step->mode, 0))
+    if (mkdirat(view->scratch, name, step->mode) < 0 ||
+        fchmodat(view->scratch, name, step->mode, 0))
         return -errno;
     _cleanup_close_ int fd = sbox_mount_clone(view->scratch, name, 0, step->attr);
     return fd < 0 ? fd : place(view->root, fd, step->target);
@@ -167,15 +167,14 @@ static int step_scratch(struct sbox_view *view, const struct sbox_step *step)
 static int step_proc(struct sbox_view *view, const struct sbox_step *step)
 {
     static const char *const none[][2] = {{NULL, NULL}};
-    _cleanup_close_ int fd = make_filesystem(
-        "proc", none, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+    _cleanup_close_ int fd =
+        make_filesystem("proc", none, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
     return fd < 0 ? fd : place(view->root, fd, step->target);
 }
 
 static int step_devpts(struct sbox_view *view, const struct sbox_step *step)
 {
-    static const char *const options[][2] = {
-        {"ptmxmode", "0666"}, {"mode", "620"}, {NULL, NULL}};
+    static const char *const options[][2] = {{"ptmxmode", "0666"}, {"mode", "620"}, {NULL, NULL}};
     _cleanup_close_ int fd =
         make_filesystem("devpts", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
     return fd < 0 ? fd : place(view->root, fd, step->target);
@@ -183,7 +182,8 @@ static int step_devpts(struct sbox_view *view, const struct sbox_step *step)
 
 /* ttyname(3) looks for /dev/pts/N, and the sandbox's devpts has no N of the host's. Terminals are
  * numbered from 0 by the first free number, so N is made by opening that many; then the caller's
- * terminal is bound over it. The pair behind it stays open as long as init lives, else N vanishes. */
+ * terminal is bound over it. The pair behind it stays open as long as init lives, else N vanishes.
+ */
 static int claim_pts_number(int root, unsigned long number)
 {
     enum { MOST = 128 };
@@ -222,8 +222,7 @@ static int step_tty(struct sbox_view *view, const struct sbox_step *step)
 
 static int step_self_ro(struct sbox_view *view, const struct sbox_step *step)
 {
-    _cleanup_close_ int fd =
-        sbox_mount_clone(view->root, step->target, AT_RECURSIVE, step->attr);
+    _cleanup_close_ int fd = sbox_mount_clone(view->root, step->target, AT_RECURSIVE, step->attr);
     if (fd < 0)
         return fd;
     return move_mount(fd, "", view->root, step->target, MOVE_MOUNT_F_EMPTY_PATH) < 0 ? -errno : 0;
