@@ -36,7 +36,7 @@ static void write_document(const struct sbox_report *r, int exit_status, struct 
         sbox_json_path(&j, "root", r->root, strlen(r->root));
     else
         sbox_json_null(&j, "root");
-    if (r->err->code == 0 && r->out.size > 0)
+    if (r->out.size > 0)
         sbox_json_raw(&j, "result", r->out.data, r->out.size);
     else
         sbox_json_null(&j, "result");
