@@ -3,7 +3,7 @@
 #
 #     plant_targets     files, a repository with a nested one and a submodule, services of the host
 #     attack CMD…       CMD with a caller's environment and descriptors full of secrets
-#     normalise         table on stdin -> what can be compared between machines
+#     compare_tables    EXPECTED SEEN
 CANARY=sbox-test-canary
 
 plant_file()
@@ -69,7 +69,7 @@ workspace=$P
 tmp_file=$SCRATCH/secret
 var_tmp_file=$VAR_SCRATCH
 CONF
-    in_host bare "$PROBE" serve "$SCRATCH"
+    in_host "$PROBE" serve "$SCRATCH"
     wait_for 10 grep -q ready "$P/probe.conf"
 }
 
@@ -91,7 +91,20 @@ attack()
     bare "$@" 9<"$HOME"
 }
 
-normalise()
+# Lines that differ, both ways: what is wrong, not the whole of the tables.
+compare_tables()
 {
-    LC_ALL=C sort
+    local wrong
+    if [[ -n ${SBOX_BLESS:-} ]]; then cp "$2" "$SBOX_BLESS/$(basename "$1")"; fi
+    wrong=$(diff <(grep -v '^#' "$1" | cut -f 1,2) "$2" | grep '^[<>]' || true)
+    if [[ -n $wrong ]]; then
+        fail "rows that differ from $(basename "$1") (< expected, > seen):" "$wrong"
+    fi
+}
+
+# Everything below $HOME with its content, but for the probe's own notes.
+state_of_home()
+{
+    (cd "$HOME" && find . -path './project/probe*' -o -name 'probe.contacts' -o -path './.local/share/sbox/*' \
+        -o -type f -exec sha256sum {} + -o -printf '%p %y %m %l\n' | LC_ALL=C sort)
 }

@@ -10,7 +10,9 @@
 #     bare CMD…         CMD with nothing but HOME USER LOGNAME PATH LANG TERM in its environment,
 #                       and what the array ENV adds (ENV=(NAME=VALUE …))
 #     sbox ARG…         the program under test, so
-#     in_host CMD…      starts CMD in the background outside of the sandbox; killed in teardown
+#     inside ARG…       run sbox run ARG…: sets $status, $output, $stderr
+#     in_host CMD…      starts CMD (a program) in the background, bare; killed in teardown. Its
+#                       words are in $T/host.out and $T/host.err, its pid is ${HOST_PIDS[-1]}
 bats_require_minimum_version 1.5.0
 
 SBOX=${SBOX_BIN_DIR:?run through tests/helpers/run-bats}/sbox
@@ -41,17 +43,30 @@ fail()
     return 1
 }
 
+# The array BARE: what stands before a command to give it the bare environment.
 # LeakSanitizer needs ptrace of its own process, which an undumpable supervisor refuses.
+set_bare()
+{
+    BARE=(env -i HOME="$HOME" USER="$(id -un)" LOGNAME="$(id -un)" LANG=C.UTF-8
+        TERM="${TERM:-dumb}" PATH=/usr/local/bin:/usr/bin:/bin
+        ASAN_OPTIONS="${SBOX_ASAN_OPTIONS:-detect_leaks=0:abort_on_error=0}" "${ENV[@]}")
+}
+
 bare()
 {
-    env -i HOME="$HOME" USER="$(id -un)" LOGNAME="$(id -un)" LANG=C.UTF-8 TERM="${TERM:-dumb}" \
-        PATH=/usr/local/bin:/usr/bin:/bin \
-        ASAN_OPTIONS="${SBOX_ASAN_OPTIONS:-detect_leaks=0:abort_on_error=0}" "${ENV[@]}" "$@"
+    set_bare
+    "${BARE[@]}" "$@"
 }
 
 sbox()
 {
     bare "$SBOX" "$@"
+}
+
+# Runs CMD inside and keeps $status, $output and $stderr.
+inside()
+{
+    run --separate-stderr sbox run "$@"
 }
 
 setup_project()
@@ -97,10 +112,12 @@ teardown()
     clean_project
 }
 
-# bats waits for everything that holds descriptor 3.
+# bats waits for everything that holds descriptor 3. A plain command, no function: $! is then the
+# program itself, and killing it leaves nothing behind.
 in_host()
 {
-    "$@" 3>&- >"$T/host.out" 2>&1 &
+    set_bare
+    "${BARE[@]}" "$@" 3>&- >"$T/host.out" 2>"$T/host.err" </dev/null &
     HOST_PIDS+=($!)
 }
 

@@ -126,6 +126,10 @@ int main(int argc, char **argv)
     collect_rows();
     if (strcmp(command, "serve") == 0 && argc == 3)
         return probe_serve(argv[2]);
+    if (strcmp(command, "without") == 0 && argc > 3)
+        return probe_without(argv[2], argv + 3);
+    if (strcmp(command, "swap") == 0 && argc == 4)
+        return probe_swap(argv[2], argv[3]);
     if (strcmp(command, "list") != 0 && dangerous()) {
         fputs("probe: not as root with capabilities: some rows would hurt this machine\n", stderr);
         return 2;

@@ -4,6 +4,7 @@
  *     probe all          every row but those marked `alone`, sorted by name
  *     probe list         the names
  *     probe serve DIR    outside of the sandbox: the services that rows try to reach
+ *     probe without FEATURE CMD…, probe swap A B: see probe_modes.c
  *
  * RESULT is OK when the forbidden thing worked, else the errno's name, or a word of the row's own
  * (SIGSYS, TIMEOUT, "masked" ...). Rows called allow.* are things that must work. Each row runs in
@@ -37,6 +38,8 @@ struct probe_table {
 extern const struct probe_table probe_files, probe_writes, probe_git, probe_net, probe_sockets,
     probe_syscalls, probe_processes, probe_mounts, probe_limits, probe_allowed;
 
+int probe_without(const char *feature, char **command);
+int probe_swap(const char *a, const char *b);
 int probe_serve(const char *scratch); /* a directory in /tmp that exists */
 
 /* The secret text that the tests plant in every file and variable that must stay hidden. */

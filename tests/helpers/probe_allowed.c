@@ -422,7 +422,7 @@ static const struct probe_row probe_allowed_rows[] = {
     {"allow.jit", maps_code, NULL, 0, 0},
     {"allow.inotify", watches_files, NULL, 0, 0},
     {"allow.rlimit-self", sets_own_limit, NULL, 0, 0},
-    {"allow.rlimit-own-pid", sets_own_limit, NULL, 1, 0},
+    {"self.rlimit-by-pid", sets_own_limit, NULL, 1, 0},
     {"allow.affinity-self", pins_itself, NULL, 0, 0},
     {"allow.landlock", confines_itself, NULL, 0, 0},
     {"allow.pidfd", makes_pidfd, NULL, 0, 0},

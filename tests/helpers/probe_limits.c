@@ -45,11 +45,14 @@ static int capabilities_left(const struct probe_row *row)
     return strcmp(value, "0000000000000000") == 0 ? probe_word("0") : 0;
 }
 
-static int status_word(const struct probe_row *row)
+/* OK when the protection is not on: its value is 0. */
+static int protection_missing(const struct probe_row *row)
 {
     char value[64];
     int r = status_line(row->path, value, sizeof value);
-    return r < 0 ? r : probe_word("%s", value);
+    if (r < 0)
+        return r;
+    return strcmp(value, "0") == 0 ? 0 : probe_word("%s", value);
 }
 
 static int raises_capability(const struct probe_row *row)
@@ -169,9 +172,9 @@ static const struct probe_row probe_limits_rows[] = {
     {"cap.raise", raises_capability, NULL, 0, 0},
     {"cap.raise-ambient", raises_ambient, NULL, 0, 0},
     {"cap.securebits", changes_securebits, NULL, 0, 0},
-    {"self.no-new-privs", status_word, "NoNewPrivs", 0, 0},
+    {"self.no-new-privs", protection_missing, "NoNewPrivs", 0, 0},
     {"self.no-new-privs-clear", clears_no_new_privs, NULL, 0, 0},
-    {"self.seccomp", status_word, "Seccomp", 0, 0},
+    {"self.seccomp", protection_missing, "Seccomp", 0, 0},
     {"self.seccomp-off", drops_seccomp, NULL, 0, 0},
     {"self.suid.workspace", honours_setuid, ".", 0, 0},
     {"self.suid.usr", honours_setuid, "/usr", 0, 0},
