@@ -3,6 +3,7 @@
  * throw-away directory; the rest of the home directory does not exist. */
 #include "sandbox/build.h"
 
+#include <limits.h>
 #include <sys/mount.h>
 
 /* Programs that people install below $HOME. No directory that holds credentials: so `.cargo/bin`

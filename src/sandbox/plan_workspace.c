@@ -3,6 +3,7 @@
  * so that nothing is ever mounted over a mask. */
 #include "sandbox/build.h"
 
+#include <limits.h>
 #include <sys/mount.h>
 
 static int add_workspace(struct sbox_plan *plan, const struct sbox_policy *policy)

@@ -59,6 +59,7 @@ struct sbox_policy {
     char *const *environment; /* already scrubbed */
     bool allow_env;           /* --allow-env: no masks over .env */
     bool keep_cache;
+    mode_t umask; /* the caller's, for the command */
     int pass_fds[SBOX_PASS_FDS_MAX];
     size_t pass_fd_count;
     int landlock_abi; /* of the running kernel, or capped by a test */
