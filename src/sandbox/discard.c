@@ -36,7 +36,8 @@ static void look_at(struct discard *d, int dir, const char *name, unsigned char 
     if (type != DT_DIR) {
         found(d);
     } else if (depth < DEPTH_MAX) {
-        _cleanup_close_ int sub = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        _cleanup_close_ int sub =
+            openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (sub >= 0)
             walk(d, sub, depth + 1);
         else

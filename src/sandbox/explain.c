@@ -36,13 +36,15 @@ static const char *userns_fix(void)
 int sbox_explain_clone(int code, struct sbox_error *err)
 {
     if (code == EAGAIN)
-        return sbox_error_say(err, code, "cannot start a process: the limit on processes is "
-                                         "reached (ulimit -u); raise it or end some processes");
+        return sbox_error_say(err, code,
+                              "cannot start a process: the limit on processes is "
+                              "reached (ulimit -u); raise it or end some processes");
     if (code == ENOMEM)
         return sbox_error_say(err, code, "cannot start a process: out of memory (ulimit -v?)");
     if (code == ENOSYS)
-        return sbox_error_say(err, code, "layer namespaces: clone3 is missing; sbox needs Linux "
-                                         "5.13 or later and a container that does not forbid it");
+        return sbox_error_say(err, code,
+                              "layer namespaces: clone3 is missing; sbox needs Linux "
+                              "5.13 or later and a container that does not forbid it");
     return sbox_error_say(err, code, "layer user namespaces: %s", userns_fix());
 }
 
@@ -50,20 +52,26 @@ int sbox_explain_step(int code, const char *step, struct sbox_error *err)
 {
     const char *text = sbox_esc(step);
     if (code == ESTALE)
-        return sbox_error_say(err, code, "%s: it changed while the sandbox was built (another "
-                                         "command is at work here); try again", text);
+        return sbox_error_say(err, code,
+                              "%s: it changed while the sandbox was built (another "
+                              "command is at work here); try again",
+                              text);
     if (strcmp(step, "landlock") == 0 && (code == ENOSYS || code == EOPNOTSUPP))
-        return sbox_error_say(err, code, "layer landlock: this kernel has none or it is switched "
-                                         "off; add 'landlock' to the lsm= boot parameter");
+        return sbox_error_say(err, code,
+                              "layer landlock: this kernel has none or it is switched "
+                              "off; add 'landlock' to the lsm= boot parameter");
     if (strcmp(step, "seccomp") == 0)
         return sbox_error_set(err, code, "layer seccomp: the kernel takes no system-call filter");
     if (strcmp(step, "proc 'proc'") == 0)
-        return sbox_error_say(err, code, "layer /proc: a fresh procfs is not allowed because this "
-                                         "one is masked (a container?); docker: --security-opt "
-                                         "systempaths=unconfined");
+        return sbox_error_say(err, code,
+                              "layer /proc: a fresh procfs is not allowed because this "
+                              "one is masked (a container?); docker: --security-opt "
+                              "systempaths=unconfined");
     if (code == EMFILE || code == ENFILE)
-        return sbox_error_say(err, code, "%s: too few descriptors (ulimit -n); raise the limit to "
-                                         "256 or more", text);
+        return sbox_error_say(err, code,
+                              "%s: too few descriptors (ulimit -n); raise the limit to "
+                              "256 or more",
+                              text);
     if (code == EPERM || code == EACCES)
         return sbox_error_say(err, code, "%s: %s; user namespaces: %s", text, strerror(code),
                               userns_fix());
@@ -76,11 +84,15 @@ char *sbox_explain_guard(int event, int code, const char *path)
     int n = -1;
     const char *name = sbox_esc(path);
     if (event == SBOX_GUARD_LOST)
-        n = asprintf(&text, "'%s' was replaced from outside while the command ran; what protected "
-                            "it is gone, so the run was ended", name);
+        n = asprintf(&text,
+                     "'%s' was replaced from outside while the command ran; what protected "
+                     "it is gone, so the run was ended",
+                     name);
     else if (event == SBOX_GUARD_PLANTED)
-        n = asprintf(&text, "the command made '%s', which git would obey outside the sandbox; it "
-                            "was removed and the run ended", name);
+        n = asprintf(&text,
+                     "the command made '%s', which git would obey outside the sandbox; it "
+                     "was removed and the run ended",
+                     name);
     else
         n = asprintf(&text, "the guard failed (%s: %s)", name, strerror(code));
     return n < 0 ? NULL : text;

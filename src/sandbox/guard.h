@@ -3,8 +3,9 @@
  *
  * The kernel drops a mount when somebody outside replaces or removes what it lies on: every editor
  * saves by renaming, `git config` too. The guard waits for changes of mountinfo (POLLPRI) and for
- * inotify events in the directories concerned; a mask is put back within about a millisecond, a lost
- * tree or git mount ends the run. In each `.git` it waits for names that git would obey on the host
+ * inotify events in the directories concerned; a mask is put back within about a millisecond, a
+ * lost tree or git mount ends the run. In each `.git` it waits for names that git would obey on the
+ * host
  * (`commondir`, `config.worktree`, `hooks`, `config` when it was absent): they are removed, and the
  * run is ended. */
 #ifndef SBOX_SANDBOX_GUARD_H
@@ -14,8 +15,9 @@
 
 struct sbox_guard_request {
     const struct sbox_plan *plan;
-    int user_ns;   /* descriptors of the sandbox's namespaces */
+    int user_ns; /* descriptors of the sandbox's namespaces */
     int mount_ns;
+    int mountinfo;  /* /proc/PID/mountinfo of init, opened before it turned undumpable: POLLPRI */
     int init_pidfd; /* killed when the run must end */
     int report;     /* SOCK_SEQPACKET to the supervisor: struct sbox_guard_message */
 };

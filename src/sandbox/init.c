@@ -2,8 +2,8 @@
  *
  * Theory of operation
  * 1. It dies with the supervisor (PDEATHSIG, and a look whether it is gone already).
- * 2. It writes its own uid and gid maps, one to one, and opens what the guard needs of it; only then
- *    does it clear dumpable: afterwards its /proc files belong to root.
+ * 2. It writes its own uid and gid maps, one to one, and opens what the guard needs of it; only
+ * then does it clear dumpable: afterwards its /proc files belong to root.
  * 3. Loopback comes up, the view is built and sealed (view.c, sealed.c).
  * 4. It gives up its capabilities, but for what reading the upper layers and starting the command
  *    take, wipes its copy of the caller's environment, and waits for the guard to be in place.
@@ -13,8 +13,8 @@
  * All signals are blocked for good. A pid 1 cannot be killed from inside, and it takes no orders by
  * signal, whose sender can be forged (rt_sigqueueinfo): only over the socket.
  */
-#include "sandbox/env_scrub.h"
 #include "sandbox/init.h"
+#include "sandbox/env_scrub.h"
 
 #include "base/cleanup.h"
 #include "confine/caps.h"
@@ -98,8 +98,8 @@ static void write_maps(const struct sbox_init_context *c)
 
 static void open_for_guard(const struct sbox_init_context *c, int fds[SBOX_INIT_FDS])
 {
-    static const char *const paths[SBOX_INIT_FDS] = {
-        "/proc/self/ns/user", "/proc/self/ns/mnt", "/proc/self/mountinfo"};
+    static const char *const paths[SBOX_INIT_FDS] = {"/proc/self/ns/user", "/proc/self/ns/mnt",
+                                                     "/proc/self/mountinfo"};
     for (int i = 0; c->plan->guard && i < SBOX_INIT_FDS; i++) {
         fds[i] = open(paths[i], O_RDONLY | O_CLOEXEC);
         if (fds[i] < 0)
@@ -176,7 +176,8 @@ static void take_order(const struct sbox_init_context *c, pid_t command)
 static void stay(struct sbox_init_context *c, pid_t command, int signals)
 {
     for (;;) {
-        struct pollfd p[2] = {{.fd = signals, .events = POLLIN}, {.fd = c->socket, .events = POLLIN}};
+        struct pollfd p[2] = {{.fd = signals, .events = POLLIN},
+                              {.fd = c->socket, .events = POLLIN}};
         if (poll(p, 2, -1) < 0 && errno != EINTR)
             _exit(125);
         if (p[0].revents) {

@@ -1,6 +1,6 @@
-/* The processes inside: init, which builds the sandbox and stays until its end, and the command. Both
- * run after clone: no heap, no stdio, no locks. They talk to the supervisor over one SOCK_SEQPACKET
- * pair, which is close-on-exec: the command never has it. */
+/* The processes inside: init, which builds the sandbox and stays until its end, and the command.
+ * Both run after clone: no heap, no stdio, no locks. They talk to the supervisor over one
+ * SOCK_SEQPACKET pair, which is close-on-exec: the command never has it. */
 #ifndef SBOX_SANDBOX_INIT_H
 #define SBOX_SANDBOX_INIT_H
 
@@ -38,9 +38,9 @@ struct sbox_init_order {
 struct sbox_init_context {
     const struct sbox_policy *policy;
     const struct sbox_plan *plan;
-    int socket;                 /* init's end */
-    sigset_t mask;              /* the caller's signal mask, for the command */
-    struct rlimit nofile;       /* the caller's, for the command */
+    int socket;           /* init's end */
+    sigset_t mask;        /* the caller's signal mask, for the command */
+    struct rlimit nofile; /* the caller's, for the command */
     uid_t uid;
     gid_t gid;
     struct sbox_view view;

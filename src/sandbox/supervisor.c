@@ -6,7 +6,8 @@
  *    are passed on to it by init.
  * 2. clone3 makes init in all namespaces at once. The supervisor clears its own dumpable flag after
  *    that: before, the child could not write its maps.
- * 3. When init reports READY the guard is forked, and init told to go on when the guard is in place.
+ * 3. When init reports READY the guard is forked, and init told to go on when the guard is in
+ * place.
  * 4. When the command stops, the supervisor stops itself, so that the caller's shell sees a stopped
  *    job; `fg` continues the whole process group, the command included.
  * 5. The run is over when init's end of the socket is closed. Whatever is alive inside dies with
@@ -36,8 +37,8 @@ struct run {
     struct sbox_plan *plan;
     struct sbox_sandbox_result *result;
     struct sbox_error *err;
-    int socket;     /* to init */
-    int signals;    /* signalfd */
+    int socket;  /* to init */
+    int signals; /* signalfd */
     int init_pidfd;
     int guard_socket;
     pid_t init_pid;
@@ -199,7 +200,8 @@ static void read_guard(struct run *run)
     else if (m.event == SBOX_GUARD_MASKED_AGAIN)
         (void)sbox_strv_add(&run->result->masked_again, m.path);
     else
-        (void)sbox_strv_add_take(&run->result->ended_by, sbox_explain_guard(m.event, m.code, m.path));
+        (void)sbox_strv_add_take(&run->result->ended_by,
+                                 sbox_explain_guard(m.event, m.code, m.path));
 }
 
 static void read_signals(struct run *run)
@@ -300,8 +302,13 @@ int sbox_sandbox_run(const struct sbox_policy *policy, const struct sbox_facts *
         return r;
     if (filter)
         filter(&plan, context);
-    struct run run = {.plan = &plan, .result = &result, .err = err, .socket = -1, .signals = -1,
-                      .init_pidfd = -1, .guard_socket = -1};
+    struct run run = {.plan = &plan,
+                      .result = &result,
+                      .err = err,
+                      .socket = -1,
+                      .signals = -1,
+                      .init_pidfd = -1,
+                      .guard_socket = -1};
     run.init.policy = policy;
     run.init.plan = &plan;
     run.init.uid = facts->uid;
