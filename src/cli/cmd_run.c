@@ -1,8 +1,107 @@
+/* sbox run: check, then execute in the sandbox. */
 #include "cli/cli.h"
+
+#include "base/escape.h"
+#include "base/log.h"
+#include "cli/run.h"
+#include "project/lease.h"
+#include "sandbox/build.h"
+
+#include <sys/wait.h>
+
+static void run_release(struct sbox_run *run)
+{
+    for (size_t i = 0; i < run->policy.path_count; i++)
+        free(run->paths[i].path);
+    free(run->paths);
+    free(run->trees);
+    sbox_protects_release(&run->protects);
+    sbox_env_wipe_strv(&run->environment);
+    sbox_env_report_release(&run->dropped);
+    sbox_facts_release(&run->facts);
+    sbox_verify_result_release(&run->verified);
+    sbox_session_release(&run->session);
+}
+
+static int failed(const struct sbox_error *err)
+{
+    sbox_say("%s", err->message);
+    return SBOX_EXIT_FAILED;
+}
+
+/* A signal's default action is repeated for Ctrl-C only: shells end a script's loop on it. */
+static int exit_status(const struct sbox_sandbox_result *result)
+{
+    if (result->exec_errno) {
+        bool absent = result->exec_errno == ENOENT || result->exec_errno == ENOTDIR;
+        sbox_say("cannot execute '%s': %s", sbox_esc(result->cannot_run),
+                 absent ? "not found in the sandbox (a program outside the usual places? --ro DIR)"
+                        : strerror(result->exec_errno));
+        return absent ? SBOX_EXIT_NOT_FOUND : SBOX_EXIT_CANNOT_EXECUTE;
+    }
+    if (WIFEXITED(result->status))
+        return WEXITSTATUS(result->status);
+    return 128 + WTERMSIG(result->status);
+}
+
+static int dry_run(struct sbox_run *run)
+{
+    struct sbox_error err = SBOX_ERROR_INIT;
+    struct sbox_plan plan = {0};
+    if (sbox_plan_build(&run->policy, &run->facts, &plan, &err) < 0)
+        return failed(&err);
+    int r = sbox_run_print(run, &plan);
+    sbox_plan_release(&plan);
+    return r < 0 ? SBOX_EXIT_FAILED : 0;
+}
+
+static int boot(struct sbox_run *run, sbox_sandbox_filter *filter, void *context)
+{
+    struct sbox_error err = SBOX_ERROR_INIT;
+    struct sbox_sandbox_result result = {0};
+    if (sbox_sandbox_run(&run->policy, &run->facts, filter, context, &result, &err) < 0)
+        return failed(&err);
+    sbox_run_say_after(run, &result);
+    int status = exit_status(&result);
+    sbox_sandbox_result_release(&result);
+    return status;
+}
+
+static int not_yet(const struct sbox_options *o)
+{
+    if (o->install == SBOX_INSTALL_YES) {
+        sbox_say(
+            "--install: not yet; install runs come with the next release: install outside, then "
+            "sbox lock");
+        return SBOX_EXIT_FAILED;
+    }
+    return 0;
+}
+
+int sbox_run_with(const struct sbox_options *o, sbox_sandbox_filter *filter, void *context)
+{
+    struct sbox_error err = SBOX_ERROR_INIT;
+    struct sbox_run run = {0};
+    int status = not_yet(o);
+    sbox_session_init(&run.session);
+    if (status == 0 && (sbox_session_find(&run.session, o, &err) < 0 ||
+                        sbox_session_enter_shared(&run.session, "run", &err) < 0))
+        status = failed(&err);
+    if (status == 0)
+        status = sbox_run_check_trees(&run, o);
+    if (status == 0 && sbox_run_make_policy(&run, o, &err) < 0)
+        status = failed(&err);
+    if (status == 0 && o->dry_run) {
+        status = dry_run(&run);
+    } else if (status == 0) {
+        sbox_run_say_before(&run);
+        status = boot(&run, filter, context);
+    }
+    run_release(&run);
+    return status;
+}
 
 int sbox_cmd_run(const struct sbox_options *o)
 {
-    (void)o;
-    sbox_say("run is not built yet");
-    return SBOX_EXIT_FAILED;
+    return sbox_run_with(o, NULL, NULL);
 }

@@ -1,0 +1,44 @@
+/* `sbox run` in parts: what is gathered (run_policy.c), whether the trees allow it (run_trees.c),
+ * what is said afterwards (run_report.c). */
+#ifndef SBOX_CLI_RUN_H
+#define SBOX_CLI_RUN_H
+
+#include "cli/options.h"
+#include "cli/session.h"
+#include "lock/verify.h"
+#include "sandbox/facts.h"
+#include "sandbox/policy.h"
+#include "sandbox/protect.h"
+#include "sandbox/sandbox.h"
+
+struct sbox_run {
+    struct sbox_session session;
+    struct sbox_verify_result verified;
+    struct sbox_policy_tree *trees;
+    struct sbox_policy_path *paths;
+    struct sbox_protects protects;
+    struct sbox_strv environment;
+    struct sbox_env_report dropped;
+    struct sbox_facts facts;
+    struct sbox_policy policy;
+};
+
+/* The trees against the manifest. 0 when a run may boot; SBOX_EXIT_REFUSED when it may not, said on
+ * stderr; SBOX_EXIT_FAILED when it could not be told. */
+int sbox_run_check_trees(struct sbox_run *run, const struct sbox_options *o);
+
+/* Fills run->policy from everything before. 0 or -errno. */
+int sbox_run_make_policy(struct sbox_run *run, const struct sbox_options *o,
+                         struct sbox_error *err);
+
+/* --dry-run: the policy and why, on stdout. */
+int sbox_run_print(const struct sbox_run *run, const struct sbox_plan *plan);
+
+/* What should be known before boot, and after exit. */
+void sbox_run_say_before(const struct sbox_run *run);
+void sbox_run_say_after(const struct sbox_run *run, const struct sbox_sandbox_result *result);
+
+/* The whole run with a plan filter: NULL but for the layers-off test program. */
+int sbox_run_with(const struct sbox_options *o, sbox_sandbox_filter *filter, void *context);
+
+#endif

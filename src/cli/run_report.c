@@ -1,0 +1,79 @@
+/* sbox's own words around a run: stderr only, and nothing when there is nothing to say. */
+#include "cli/run.h"
+
+#include "base/escape.h"
+#include "base/log.h"
+
+#include <sys/mount.h>
+
+void sbox_run_say_before(const struct sbox_run *run)
+{
+    if (run->protects.secret_tracked)
+        sbox_note(
+            "'%s' is hidden and git tracks it: git add -A, commit -a, stash and checkout of it "
+            "fail inside (commit other files by name), and its content is in git's history",
+            sbox_esc(run->protects.tracked_example));
+    if (run->protects.secret_linked)
+        sbox_note("'%s' is hidden, but the file has another name (hard link) that is not",
+                  sbox_esc(run->protects.linked_example));
+    for (size_t i = 0; i < run->dropped.count; i++) {
+        const struct sbox_env_drop *d = &run->dropped.items[i];
+        sbox_detail("environment: %s withheld (%s: %s); pass it with -e %s", sbox_esc(d->name),
+                    sbox_env_reason_text(d->reason), d->detail ? d->detail : "", sbox_esc(d->name));
+    }
+}
+
+static void say_discarded(const struct sbox_sandbox_result *result)
+{
+    if (result->discarded_count == 0)
+        return;
+    sbox_note("%zu file%s written into locked trees %s thrown away (%s%s)", result->discarded_count,
+              result->discarded_count == 1 ? "" : "s",
+              result->discarded_count == 1 ? "was" : "were",
+              result->discarded.count ? sbox_esc(result->discarded.items[0]) : "",
+              result->discarded_count > 1 ? ", ..." : "");
+}
+
+void sbox_run_say_after(const struct sbox_run *run, const struct sbox_sandbox_result *result)
+{
+    (void)run;
+    for (size_t i = 0; i < result->masked_again.count && i < 3; i++)
+        sbox_note("'%s' was replaced while the command ran; it was hidden again",
+                  sbox_esc(result->masked_again.items[i]));
+    for (size_t i = 0; i < result->ended_by.count; i++)
+        sbox_say("%s", result->ended_by.items[i]);
+    say_discarded(result);
+}
+
+static const char *access_text(const struct sbox_step *step)
+{
+    if (step->op == SBOX_OP_MASK || step->op == SBOX_OP_HIDE)
+        return "hidden";
+    if (step->op == SBOX_OP_OVERLAY)
+        return "throw-away";
+    if (step->op == SBOX_OP_LOCK_RO || (step->attr & MOUNT_ATTR_RDONLY))
+        return "read-only";
+    return step->op == SBOX_OP_PIN ? "pinned" : "writable";
+}
+
+int sbox_run_print(const struct sbox_run *run, const struct sbox_plan *plan)
+{
+    (void)printf("workspace    %s (%s)\n", sbox_esc(run->session.root.path),
+                 sbox_root_kind_text(run->session.root.kind));
+    (void)printf("directory    %s\n", sbox_esc(run->session.root.cwd));
+    (void)printf("network      none\n");
+    (void)printf("trees        %zu locked, %s\n", run->policy.tree_count,
+                 run->policy.tree_count ? "equal to the lock" : "nothing to check");
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct sbox_step *step = &plan->steps[i];
+        bool below = sbox_op_phase(step->op) == SBOX_PHASE_SEALED;
+        if (step->why)
+            (void)printf("%-12s %s%s%s  (%s%s)\n", access_text(step), below ? "" : "/",
+                         sbox_esc(step->target), "", step->why,
+                         step->optional ? ", if it exists" : "");
+    }
+    for (size_t i = 0; i < run->dropped.count; i++)
+        (void)printf("withheld     %s  (%s)\n", sbox_esc(run->dropped.items[i].name),
+                     sbox_env_reason_text(run->dropped.items[i].reason));
+    return fflush(stdout) == 0 ? 0 : -errno;
+}

@@ -1,0 +1,85 @@
+/* Do the trees allow a run? Product's matrix: a tree that was never locked, is absent or differs
+ * refuses with 120 and is named. Without any lock and without any tree there is nothing to check,
+ * and the database is not even opened. */
+#include "cli/run.h"
+
+#include "base/escape.h"
+#include "cli/cli.h"
+
+enum { NAMED_MAX = 20 };
+
+static const char *verdict_text(const struct sbox_difference *d)
+{
+    return sbox_verdict_text(d->verdict);
+}
+
+static void say_differences(const struct sbox_verified_tree *tree)
+{
+    size_t shown = tree->difference_count < NAMED_MAX ? tree->difference_count : NAMED_MAX;
+    for (size_t i = 0; i < shown; i++) {
+        const struct sbox_difference *d = &tree->differences[i];
+        bool package = d->package && d->package[0];
+        sbox_say("  %s: %s%s%s%s%s%s%s", verdict_text(d), sbox_esc(tree->path),
+                 d->path[0] ? "/" : "", sbox_esc(d->path), package ? " (" : "",
+                 package ? sbox_esc(d->package) : "", package && d->version[0] ? " " : "",
+                 package ? sbox_esc(d->version) : "");
+    }
+    if (shown < tree->difference_count)
+        sbox_say("  ... and %zu more: sbox verify --all", tree->difference_count - shown);
+}
+
+static void say_tree(const struct sbox_verified_tree *tree)
+{
+    switch (tree->state) {
+    case SBOX_TREE_UNLOCKED:
+        sbox_say("refused: '%s' was never locked", sbox_esc(tree->path));
+        break;
+    case SBOX_TREE_ABSENT:
+        sbox_say("refused: '%s' is locked but not there", sbox_esc(tree->path));
+        break;
+    case SBOX_TREE_DIFFERS:
+        sbox_say("refused: '%s' is not what was locked (%zu difference%s)", sbox_esc(tree->path),
+                 tree->difference_count, tree->difference_count == 1 ? "" : "s");
+        say_differences(tree);
+        break;
+    case SBOX_TREE_EQUAL:
+        break;
+    }
+}
+
+static int refuse_never_locked(const struct sbox_run *run)
+{
+    for (size_t i = 0; i < run->session.scan.count; i++) {
+        const struct sbox_scan_entry *e = &run->session.scan.entries[i];
+        if (e->kind == SBOX_SCAN_TREE)
+            sbox_say("refused: '%s' was never locked", sbox_esc(e->path));
+    }
+    sbox_say("this project has no lock; after an install you trust: sbox lock");
+    return SBOX_EXIT_REFUSED;
+}
+
+int sbox_run_check_trees(struct sbox_run *run, const struct sbox_options *o)
+{
+    if (!run->session.root.locked)
+        return sbox_session_has_tree(&run->session) ? refuse_never_locked(run) : 0;
+    struct sbox_error err = SBOX_ERROR_INIT;
+    struct sbox_verify_request request = {
+        .datadir = &run->session.data,
+        .root = &run->session.root,
+        .scan = &run->session.scan,
+        .mode = o->check == SBOX_CHECK_FULL ? SBOX_VERIFY_FULL : SBOX_VERIFY_FAST,
+    };
+    int r = sbox_verify_run(&request, &run->verified, &err);
+    if (r == -ENODATA)
+        return sbox_session_has_tree(&run->session) ? refuse_never_locked(run) : 0;
+    if (r < 0) {
+        sbox_say("cannot tell whether the trees are what was locked: %s", err.message);
+        return SBOX_EXIT_FAILED;
+    }
+    if (run->verified.same)
+        return 0;
+    for (size_t i = 0; i < run->verified.tree_count; i++)
+        say_tree(&run->verified.trees[i]);
+    sbox_say("if the change is yours: sbox lock; otherwise reinstall, and look at what changed");
+    return SBOX_EXIT_REFUSED;
+}
