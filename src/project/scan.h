@@ -62,6 +62,7 @@ struct sbox_scan {
 struct sbox_scan_request {
     int root_fd;       /* the workspace */
     int project_dirfd; /* where the cache lies; -1: no cache is read or written */
+    bool alone;        /* nobody else can be changing the workspace: the second look is left out */
 };
 
 /* -ELOOP, -EFBIG and the like fail the whole scan: what could not be seen is not "absent". A
