@@ -187,7 +187,7 @@ static void zsh_action(struct sbox_buf *out, const struct sbox_option *option)
     zsh_text(out, option->argument);
     switch (option->complete) {
     case SBOX_COMPLETE_DIRECTORY:
-        sbox_buf_add_str(out, ":_files -/");
+        sbox_buf_add_str(out, ":_path_files -/");
         break;
     case SBOX_COMPLETE_FILE:
         sbox_buf_add_str(out, ":_files");
@@ -236,14 +236,14 @@ static void zsh_option(struct sbox_buf *out, const struct sbox_option *option)
 static void zsh_verb(struct sbox_buf *out, int v)
 {
     const struct sbox_verb_info *info = &sbox_verb_table[v];
-    sbox_buf_addf(out, "_sbox_%s()\n{\n    local -a options=(\n", info->name);
+    sbox_buf_addf(out, "_sbox_%s()\n{\n    local -a specs=(\n", info->name);
     for_options(out, verbs_at(v), zsh_option);
     const char *rest = "";
     if (info->complete == SBOX_COMPLETE_COMMAND)
-        rest = " '(-)1:command: _command_names -e' '*::arguments: _normal'";
+        rest = " '(-)1:command: _command_names -e' '(-)*::arguments: _normal'";
     else if (info->complete == SBOX_COMPLETE_DIRECTORY)
-        rest = " '*:tree:_files -/'";
-    sbox_buf_addf(out, "    )\n    _arguments -S -A '-*' $options%s\n}\n\n", rest);
+        rest = " '(-)*:tree:_path_files -/'";
+    sbox_buf_addf(out, "    )\n    _arguments -S $specs%s\n}\n\n", rest);
 }
 
 static void zsh_top(struct sbox_buf *out)
@@ -254,12 +254,13 @@ static void zsh_top(struct sbox_buf *out)
         zsh_text(out, sbox_verb_table[v].help);
         sbox_buf_add_str(out, "'\n");
     }
-    sbox_buf_add_str(out, "    )\n    _describe -t verbs 'sbox command' verbs\n"
-                          "    _command_names -e\n}\n\n"
-                          "_sbox()\n{\n    local state\n    local -a options=(\n");
+    sbox_buf_add_str(out,
+                     "    )\n    _describe -t verbs 'sbox command' verbs\n"
+                     "    _command_names -e\n}\n\n"
+                     "_sbox()\n{\n    local curcontext=$curcontext state\n    local -a specs=(\n");
     for_options(out, verbs_at(SBOX_VERB_NONE), zsh_option);
     sbox_buf_add_str(out, "    )\n"
-                          "    _arguments -S -A '-*' $options '1: :_sbox_first' '*::: :->rest'\n"
+                          "    _arguments -C -S $specs '(-)1: :_sbox_first' '(-)*:: :->rest'\n"
                           "    [[ $state == rest ]] || return\n"
                           "    if (( $+functions[_sbox_$words[1]] )) && [[ $words[1] != first ]]\n"
                           "    then _sbox_$words[1]\n"
@@ -339,25 +340,36 @@ static void fish_separate(struct sbox_buf *out, const struct sbox_option *option
 
 static void fish_state(struct sbox_buf *out)
 {
-    sbox_buf_add_str(out,
-                     "# Prints where the cursor is: none (before the first word), a verb, or "
-                     "command.\nfunction __sbox_state\n    set -l state none\n"
-                     "    set -l skip 0\n    for word in (commandline -opc)[2..-1]\n"
-                     "        if test $skip = 1\n            set skip 0\n            continue\n"
-                     "        end\n        switch $word\n            case --\n"
-                     "                set state command\n                break\n"
-                     "            case");
+    sbox_buf_add_str(out, "# Prints where the cursor is: none (before the first word), a verb, or "
+                          "command; then\n# the number of the word that begins the command.\n"
+                          "function __sbox_state\n    set -l state none\n    set -l skip 0\n"
+                          "    set -l words (commandline -opc)\n    set -l i 1\n"
+                          "    for word in $words[2..-1]\n        set i (math $i + 1)\n"
+                          "        if test $skip = 1\n            set skip 0\n"
+                          "            continue\n        end\n        switch $word\n"
+                          "            case --\n"
+                          "                contains -- $state none run; and set state command\n"
+                          "                set i (math $i + 1)\n                break\n"
+                          "            case");
     for (size_t i = 0; i < sbox_option_count; i++)
         fish_separate(out, &sbox_option_table[i]);
     sbox_buf_add_str(out, "\n                set skip 1\n            case '-*'\n            case ");
     verb_names(out);
-    sbox_buf_add_str(out, "\n                if test $state != none\n"
-                          "                    set state command\n                    break\n"
-                          "                end\n                set state $word\n"
-                          "            case '*'\n"
+    sbox_buf_add_str(out, "\n                if test $state = run\n"
+                          "                    set state command\n                end\n"
+                          "                test $state = none; or break\n"
+                          "                set state $word\n            case '*'\n"
                           "                contains -- $state none run; and set state command\n"
-                          "                break\n        end\n    end\n    echo $state\nend\n\n"
-                          "function __sbox_at\n    contains -- (__sbox_state) $argv\nend\n\n");
+                          "                break\n        end\n    end\n"
+                          "    echo $state\n    echo $i\nend\n\n");
+    sbox_buf_add_str(out, "function __sbox_at\n    set -l state (__sbox_state)\n"
+                          "    contains -- $state[1] $argv\nend\n\n"
+                          "# The command and its arguments, as if they stood alone.\n"
+                          "function __sbox_command\n    set -l state (__sbox_state)\n"
+                          "    set -l words (commandline -opc)\n    set -l line\n"
+                          "    if test $state[1] = command; and test $state[2] -le (count $words)\n"
+                          "        set line (string escape -- $words[$state[2]..-1])\n    end\n"
+                          "    complete -C (string join ' ' -- $line (commandline -ct))\nend\n\n");
 }
 
 void sbox_docs_fish(struct sbox_buf *out)
@@ -372,7 +384,7 @@ void sbox_docs_fish(struct sbox_buf *out)
         sbox_buf_add_byte(out, '\n');
     }
     sbox_buf_add_str(out, "complete -c sbox -n '__sbox_at none run command' -a "
-                          "'(__fish_complete_subcommand)'\n"
+                          "'(__sbox_command)'\n"
                           "complete -c sbox -n '__sbox_at lock verify' -a "
                           "'(__fish_complete_directories)'\n");
     for (size_t i = 0; i < sbox_option_count; i++)
