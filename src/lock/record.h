@@ -3,8 +3,9 @@
  * A unit is the list of the entries of one package (or of the rest of a tree). Its canonical form
  * is what sbox stores, names by its SHA-256 and compares. Integers are little-endian:
  *
- *     unit   = magic "SBXU" u8 version(1) u32 count record*
- *     record = u32 path_size path u8 type u32 mode u64 size sha256 xattr_sha256
+ *     unit   = "SBXU" u8 version(1) u32 count record*
+ *     record = u32 path_size path u8 type u16 mode u8 has_xattrs(0|1) [sha256]
+ *              [u64 size sha256]               only for a file
  *              [u32 target_size target]        only for a link
  *
  * Paths are raw bytes relative to the unit ("" is the unit's own directory), sorted by
@@ -34,18 +35,20 @@ enum {
     SBOX_RECORD_PATH_MAX = 1 << 20,  /* bytes of one path: deeper than PATH_MAX on purpose */
     SBOX_RECORD_TARGET_MAX = 4095,   /* PATH_MAX - 1: what symlink(2) takes */
     SBOX_UNIT_BYTES_MAX = 256 << 20, /* bytes of one unit's canonical form */
+    SBOX_UNIT_HEADER = 9,
 };
 
+/* Strings and digests belong to somebody else: to the bytes that were decoded, or to a walk. */
 struct sbox_record {
-    const char *path;   /* NUL-terminated only if the owner says so; use path_size */
-    const char *target; /* of a link; NULL otherwise */
+    const char *path;                  /* not NUL-terminated */
+    const char *target;                /* of a link; not NUL-terminated */
+    const struct sbox_digest *content; /* of a file */
+    const struct sbox_digest *xattrs;  /* NULL: there are none that matter (xattr.h) */
+    uint64_t size;                     /* of a file */
     uint32_t path_size;
-    uint32_t target_size;
-    uint32_t mode;              /* 07777: permission bits with setuid, setgid, sticky */
-    uint8_t type;               /* enum sbox_entry_type */
-    uint64_t size;              /* of a file or of a link's target; else 0 */
-    struct sbox_digest content; /* of the content or of the target text; else zeros */
-    struct sbox_digest xattrs;  /* docs/fingerprint.md "xattrs"; zeros: there are none */
+    uint16_t target_size;
+    uint16_t mode; /* 07777: permission bits with setuid, setgid, sticky; 0 for a link */
+    uint8_t type;  /* enum sbox_entry_type */
 };
 
 /* The letter for st_mode, or 0. */
@@ -57,13 +60,15 @@ const char *sbox_entry_type_text(uint8_t type);
  * once by what it holds. */
 int sbox_path_order(const char *a, size_t a_size, const char *b, size_t b_size);
 
-/* Appends the canonical form. The records must be in order. */
-void sbox_records_encode(struct sbox_buf *out, const struct sbox_record *records, size_t count);
+/* Canonical form: header, then the records in order. The header may be written again with the true
+ * count once it is known. */
+void sbox_unit_header(char ret[SBOX_UNIT_HEADER], uint32_t count);
+void sbox_record_encode(struct sbox_buf *out, const struct sbox_record *record);
 
-/* Strict, bounded decoder of bytes from outside. *ret_records is malloc'ed; its pointers go into
- * `data`, which must live as long. -EBADMSG for anything that sbox_records_encode() would not have
- * written, -ENOMEM. */
-int sbox_records_decode(const void *data, size_t size, struct sbox_record **ret_records,
-                        size_t *ret_count, struct sbox_error *err);
+/* Strict, bounded decoder of bytes from outside, in two steps so that the caller finds the memory.
+ * The records point into `data`. -EBADMSG for anything that the encoder would not have written. */
+int sbox_unit_count(const void *data, size_t size, uint32_t *ret_count);
+int sbox_unit_decode(const void *data, size_t size, struct sbox_record *ret_records,
+                     uint32_t count);
 
 #endif

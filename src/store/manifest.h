@@ -13,11 +13,12 @@
 #include <stdint.h>
 
 enum {
-    SBOX_STORED_OUTSIDE = 1, /* the target of a link that leaves the workspace */
+    SBOX_STORED_OUTSIDE = 1, /* its path is absolute: it lies outside of the project */
+    SBOX_STORED_NAMED = 2,   /* somebody named it; it is no tree by the rules of the scan */
 };
 
 struct sbox_bytes {
-    const char *data; /* NUL-terminated by convention here, NULL where SQL has NULL */
+    const char *data; /* with a NUL behind it when it was read; NULL where SQL has NULL */
     size_t size;
 };
 
