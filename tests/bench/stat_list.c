@@ -28,8 +28,8 @@ static int map_list(const char *path, const char **ret_data, size_t *ret_size)
 
 int main(int argc, char **argv)
 {
-    const char *data;
-    size_t size, count = 0;
+    const char *data = NULL;
+    size_t size = 0, count = 0;
 
     if (argc != 2 || map_list(argv[1], &data, &size) < 0 || size == 0 || data[size - 1] != '\0') {
         fprintf(stderr, "usage: stat_list LIST (paths that end in NUL)\n");
