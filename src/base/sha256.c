@@ -1,12 +1,16 @@
 /* OPENSSL_INIT_NO_LOAD_CONFIG comes first: otherwise OPENSSL_CONF in the caller's environment,
  * which a poisoned .envrc may have set, names a file whose providers are loaded into sbox by
  * dlopen. */
+/* The low-level functions are deprecated in favour of the provider interface, whose loading is what
+ * sbox_sha256_small avoids. */
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/sha256.h"
 
 #include "base/error.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/sha.h>
 
 struct sbox_sha256 {
     EVP_MD *md;
@@ -64,4 +68,12 @@ int sbox_sha256_of(struct sbox_sha256 *h, const void *data, size_t size, struct 
     if (r == 0)
         r = sbox_sha256_update(h, data, size);
     return r == 0 ? sbox_sha256_end(h, ret) : r;
+}
+
+void sbox_sha256_small(const void *data, size_t size, struct sbox_digest *ret)
+{
+    SHA256_CTX context;
+    (void)SHA256_Init(&context);
+    (void)SHA256_Update(&context, data, size);
+    (void)SHA256_Final(ret->bytes, &context);
 }

@@ -134,31 +134,25 @@ void sbox_datadir_release(struct sbox_datadir *d)
     *d = (struct sbox_datadir){.fd = -1};
 }
 
-int sbox_project_id(const char *root_path, char ret_id[SBOX_PROJECT_ID_SIZE])
+void sbox_project_id(const char *root_path, char ret_id[SBOX_PROJECT_ID_SIZE])
 {
-    ret_id[0] = '\0';
-    _cleanup_sha256_ struct sbox_sha256 *hash = sbox_sha256_new();
     struct sbox_digest digest;
-    if (!hash || sbox_sha256_of(hash, root_path, strlen(root_path), &digest) < 0)
-        return -EIO;
+    sbox_sha256_small(root_path, strlen(root_path), &digest);
     sbox_hex(digest.bytes, (SBOX_PROJECT_ID_SIZE - 1) / 2, ret_id);
-    return 0;
 }
 
 int sbox_project_dir_open(const struct sbox_datadir *d, const char *root_path, bool create,
                           struct sbox_error *err)
 {
     char id[SBOX_PROJECT_ID_SIZE];
-    int r = sbox_project_id(root_path, id);
-    if (r < 0)
-        return sbox_error_say(err, -r, "no SHA-256 from libcrypto");
+    sbox_project_id(root_path, id);
     if (d->fd < 0)
         return sbox_error_set(err, ENOENT, "open '%s'", sbox_esc(d->path));
     char name[sizeof "projects/" + SBOX_PROJECT_ID_SIZE];
     (void)snprintf(name, sizeof name, "projects/%s", id);
     int fd = sbox_open_beneath(d->fd, name, O_RDONLY | O_DIRECTORY);
     if (fd == -ENOENT && create) {
-        r = sbox_mkdir_parents(d->fd, name, 0700);
+        int r = sbox_mkdir_parents(d->fd, name, 0700);
         if (r < 0)
             return sbox_error_set(err, -r, "create '%s/%s'", sbox_esc(d->path), name);
         fd = sbox_open_beneath(d->fd, name, O_RDONLY | O_DIRECTORY);
@@ -171,8 +165,9 @@ int sbox_project_dir_open(const struct sbox_datadir *d, const char *root_path, b
 bool sbox_project_marked_locked(const struct sbox_datadir *d, const char *root_path)
 {
     char id[SBOX_PROJECT_ID_SIZE];
-    if (d->fd < 0 || sbox_project_id(root_path, id) < 0)
+    if (d->fd < 0)
         return false;
+    sbox_project_id(root_path, id);
     char name[sizeof "projects//locked" + SBOX_PROJECT_ID_SIZE];
     (void)snprintf(name, sizeof name, "projects/%s/locked", id);
     return faccessat(d->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;

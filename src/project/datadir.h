@@ -31,7 +31,7 @@ int sbox_datadir_open(const char *home, const char *xdg_data_home, bool create,
 void sbox_datadir_release(struct sbox_datadir *d);
 
 /* 0, or -EIO with an empty id when libcrypto has no SHA-256. */
-int sbox_project_id(const char *root_path, char ret_id[SBOX_PROJECT_ID_SIZE]);
+void sbox_project_id(const char *root_path, char ret_id[SBOX_PROJECT_ID_SIZE]);
 
 /* projects/<id> as a directory descriptor, or -ENOENT when it is not there and not created. */
 int sbox_project_dir_open(const struct sbox_datadir *d, const char *root_path, bool create,
