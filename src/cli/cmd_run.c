@@ -78,10 +78,10 @@ static int not_yet(const struct sbox_options *o)
     return 0;
 }
 
-int sbox_run_with(const struct sbox_options *o, sbox_sandbox_filter *filter, void *context)
+int sbox_run_with(const struct sbox_options *o, const struct sbox_run_changes *changes)
 {
     struct sbox_error err = SBOX_ERROR_INIT;
-    struct sbox_run run = {0};
+    struct sbox_run run = {.keep_environment = changes->keep_environment};
     int status = not_yet(o);
     sbox_session_init(&run.session);
     if (status == 0 && (sbox_session_find(&run.session, o, &err) < 0 ||
@@ -95,7 +95,7 @@ int sbox_run_with(const struct sbox_options *o, sbox_sandbox_filter *filter, voi
         status = dry_run(&run);
     } else if (status == 0) {
         sbox_run_say_before(&run);
-        status = boot(&run, filter, context);
+        status = boot(&run, changes->filter, changes->context);
     }
     run_release(&run);
     return status;
@@ -103,5 +103,5 @@ int sbox_run_with(const struct sbox_options *o, sbox_sandbox_filter *filter, voi
 
 int sbox_cmd_run(const struct sbox_options *o)
 {
-    return sbox_run_with(o, NULL, NULL);
+    return sbox_run_with(o, &(struct sbox_run_changes){0});
 }

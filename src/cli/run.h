@@ -21,6 +21,7 @@ struct sbox_run {
     struct sbox_env_report dropped;
     struct sbox_facts facts;
     struct sbox_policy policy;
+    bool keep_environment;
 };
 
 /* The trees against the manifest. 0 when a run may boot; SBOX_EXIT_REFUSED when it may not, said on
@@ -38,7 +39,13 @@ int sbox_run_print(const struct sbox_run *run, const struct sbox_plan *plan);
 void sbox_run_say_before(const struct sbox_run *run);
 void sbox_run_say_after(const struct sbox_run *run, const struct sbox_sandbox_result *result);
 
-/* The whole run with a plan filter: NULL but for the layers-off test program. */
-int sbox_run_with(const struct sbox_options *o, sbox_sandbox_filter *filter, void *context);
+/* What the layers-off test program changes; zero in sbox itself. */
+struct sbox_run_changes {
+    sbox_sandbox_filter *filter; /* of the plan */
+    void *context;
+    bool keep_environment; /* the scrubber is no step of the plan */
+};
+
+int sbox_run_with(const struct sbox_options *o, const struct sbox_run_changes *changes);
 
 #endif

@@ -142,7 +142,8 @@ static int add_environment(struct sbox_run *run, const struct sbox_options *o,
         r = sbox_strv_add(strchr(o->env.items[i], '=') ? &set : &pass, o->env.items[i]);
     if (r < 0)
         return sbox_error_set(err, -r, "environment");
-    struct sbox_env_rules rules = {.allow_all = o->allow_env, .pass = &pass, .set = &set};
+    struct sbox_env_rules rules = {
+        .allow_all = o->allow_env || run->keep_environment, .pass = &pass, .set = &set};
     r = sbox_env_scrub(environ, &rules, &run->environment, &run->dropped, err);
     run->policy.environment = run->environment.items;
     return r;

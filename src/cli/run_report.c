@@ -53,6 +53,8 @@ static const char *access_text(const struct sbox_step *step)
         return "throw-away";
     if (step->op == SBOX_OP_LOCK_RO || (step->attr & MOUNT_ATTR_RDONLY))
         return "read-only";
+    if (step->op == SBOX_OP_BIND && step->grant == SBOX_GRANT_NONE)
+        return "device";
     return step->op == SBOX_OP_PIN ? "pinned" : "writable";
 }
 
@@ -67,10 +69,9 @@ int sbox_run_print(const struct sbox_run *run, const struct sbox_plan *plan)
     for (size_t i = 0; i < plan->count; i++) {
         const struct sbox_step *step = &plan->steps[i];
         bool below = sbox_op_phase(step->op) == SBOX_PHASE_SEALED;
-        if (step->why)
-            (void)printf("%-12s %s%s%s  (%s%s)\n", access_text(step), below ? "" : "/",
-                         sbox_esc(step->target), "", step->why,
-                         step->optional ? ", if it exists" : "");
+        if (step->why && step->op != SBOX_OP_SYMLINK)
+            (void)printf("%-12s %s%s  (%s%s)\n", access_text(step), below ? "" : "/",
+                         sbox_esc(step->target), step->why, step->optional ? ", if it exists" : "");
     }
     for (size_t i = 0; i < run->dropped.count; i++)
         (void)printf("withheld     %s  (%s)\n", sbox_esc(run->dropped.items[i].name),

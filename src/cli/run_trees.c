@@ -8,21 +8,17 @@
 
 enum { NAMED_MAX = 20 };
 
-static const char *verdict_text(const struct sbox_difference *d)
-{
-    return sbox_verdict_text(d->verdict);
-}
-
 static void say_differences(const struct sbox_verified_tree *tree)
 {
     size_t shown = tree->difference_count < NAMED_MAX ? tree->difference_count : NAMED_MAX;
     for (size_t i = 0; i < shown; i++) {
         const struct sbox_difference *d = &tree->differences[i];
-        bool package = d->package && d->package[0];
-        sbox_say("  %s: %s%s%s%s%s%s%s", verdict_text(d), sbox_esc(tree->path),
-                 d->path[0] ? "/" : "", sbox_esc(d->path), package ? " (" : "",
-                 package ? sbox_esc(d->package) : "", package && d->version[0] ? " " : "",
-                 package ? sbox_esc(d->version) : "");
+        char package[300] = "";
+        if (d->package && d->package[0])
+            (void)snprintf(package, sizeof package, " (%s%s%s)", sbox_esc(d->package),
+                           d->version[0] ? " " : "", sbox_esc(d->version));
+        sbox_say("  %s: %s%s%s%s", sbox_verdict_text(d->verdict), sbox_esc(tree->path),
+                 d->path[0] ? "/" : "", sbox_esc(d->path), package);
     }
     if (shown < tree->difference_count)
         sbox_say("  ... and %zu more: sbox verify --all", tree->difference_count - shown);

@@ -11,7 +11,6 @@ static const char *const layer_names[SBOX_LAYER_COUNT] = {
     [SBOX_LAYER_TREES] = "trees",       [SBOX_LAYER_GIT] = "git",
     [SBOX_LAYER_GUARD] = "guard",       [SBOX_LAYER_NESTED] = "nested-userns",
     [SBOX_LAYER_DUMPABLE] = "dumpable", [SBOX_LAYER_LIMITS] = "limits",
-    [SBOX_LAYER_FDS] = "fds",           [SBOX_LAYER_NNP] = "no-new-privs",
     [SBOX_LAYER_CAPS] = "caps",         [SBOX_LAYER_LANDLOCK] = "landlock",
     [SBOX_LAYER_SECCOMP] = "seccomp",   [SBOX_LAYER_ENVIRONMENT] = "environment",
 };

@@ -37,7 +37,6 @@ enum sbox_layer {
     SBOX_LAYER_DUMPABLE, /* init and guard cannot be looked into */
     SBOX_LAYER_LIMITS,   /* no core dumps */
     SBOX_LAYER_FDS,      /* descriptors above 2 closed */
-    SBOX_LAYER_NNP,      /* no_new_privs */
     SBOX_LAYER_CAPS,     /* no capabilities */
     SBOX_LAYER_LANDLOCK,
     SBOX_LAYER_SECCOMP,

@@ -11,9 +11,9 @@ int sbox_plan_command(struct sbox_plan *plan, const struct sbox_policy *policy)
         enum sbox_op op;
         enum sbox_layer layer;
     } last[] = {
-        {SBOX_OP_NO_CORE, SBOX_LAYER_LIMITS},   {SBOX_OP_CLOSE_FDS, SBOX_LAYER_FDS},
-        {SBOX_OP_NO_NEW_PRIVS, SBOX_LAYER_NNP}, {SBOX_OP_LANDLOCK, SBOX_LAYER_LANDLOCK},
-        {SBOX_OP_DROP_CAPS, SBOX_LAYER_CAPS},   {SBOX_OP_SECCOMP, SBOX_LAYER_SECCOMP},
+        {SBOX_OP_NO_CORE, SBOX_LAYER_LIMITS},    {SBOX_OP_CLOSE_FDS, SBOX_LAYER_FDS},
+        {SBOX_OP_NO_NEW_PRIVS, SBOX_LAYER_CORE}, {SBOX_OP_LANDLOCK, SBOX_LAYER_LANDLOCK},
+        {SBOX_OP_DROP_CAPS, SBOX_LAYER_CAPS},    {SBOX_OP_SECCOMP, SBOX_LAYER_SECCOMP},
     };
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         if (!sbox_plan_add(plan, last[i].op, last[i].layer, NULL, NULL))
