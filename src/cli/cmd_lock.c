@@ -1,3 +1,4 @@
+#include "base/cleanup.h"
 #include "base/escape.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
@@ -6,6 +7,9 @@
 #include "cli/text.h"
 #include "cli/tree_text.h"
 #include "lock/lock.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
 
 enum { CHANGES_SHOWN = 20 };
 
@@ -216,6 +220,23 @@ static int check_inside_locked(const struct sbox_session *s, const struct sbox_o
                           sbox_esc(root->path), sbox_esc(root->path));
 }
 
+/* Whether a PATH can be a tree is for lock to say; that it is there is looked at now. */
+static int check_paths(const struct sbox_session *s, const struct sbox_options *o,
+                       struct sbox_error *err)
+{
+    _cleanup_close_ int cwd = open(s->root.cwd, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (cwd < 0)
+        return sbox_error_set(err, errno, "open '%s'", sbox_esc(s->root.cwd));
+    for (size_t i = 0; i < o->arg_count; i++) {
+        struct stat st;
+        if (fstatat(cwd, o->args[i], &st, 0) < 0)
+            return sbox_error_set(err, errno, "'%s'", sbox_esc(o->args[i]));
+        if (!S_ISDIR(st.st_mode))
+            return sbox_error_set(err, ENOTDIR, "'%s'", sbox_esc(o->args[i]));
+    }
+    return 0;
+}
+
 static int check_has_trees(struct sbox_session *s, const struct sbox_options *o,
                            struct sbox_error *err)
 {
@@ -234,6 +255,8 @@ static int prepare(struct sbox_session *s, const struct sbox_options *o, struct 
     int r = sbox_session_find(s, o, err);
     if (r == 0)
         r = check_inside_locked(s, o, err);
+    if (r == 0)
+        r = check_paths(s, o, err);
     if (r == 0)
         r = check_has_trees(s, o, err);
     return r;

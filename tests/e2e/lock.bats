@@ -203,7 +203,6 @@ fingerprint()
     ln -s /dev/zero node_modules/alpha/zero
     cp /bin/true node_modules/alpha/suid
     chmod 4755 node_modules/alpha/suid
-    run --separate-stderr timeout 60 bash -c 'true' # the bound is that of the test
     lock_and_verify
     rm node_modules/alpha/fifo
     mkdir node_modules/alpha/fifo
@@ -214,6 +213,17 @@ fingerprint()
     assert_output_has 'mode      alpha/suid'
 }
 
+# verify names it: as a difference, or as what keeps it from an answer.
+sees()
+{
+    run sbox verify
+    [[ $status -eq 1 || $status -eq 2 ]] || fail "exit status $status"
+    assert_output_has "$1"
+    run sbox verify --fast
+    [[ $status -eq 1 || $status -eq 2 ]] || fail "exit status $status"
+    assert_output_has "$1"
+}
+
 @test "I7: what cannot be read is named, and the last lock stays" {
     make_tree
     lock_and_verify
@@ -222,11 +232,11 @@ fingerprint()
     chmod 000 node_modules/beta/index.js
     fails_with 2 'node_modules/beta/index.js' lock
     assert_stderr_has 'Permission denied'
-    fails_with 2 'node_modules/beta/index.js' verify
+    sees 'beta/index.js'
     chmod 644 node_modules/beta/index.js
     chmod 000 node_modules/beta/lib
     fails_with 2 'node_modules/beta/lib' lock
-    fails_with 2 'node_modules/beta/lib' verify
+    sees 'beta/lib'
     chmod 755 node_modules/beta/lib
     assert_equal "$(fingerprint)" "$before"
 }
@@ -240,8 +250,7 @@ fingerprint()
     assert_stderr_has 'sbox lock'
     fails_with 2 'never locked' status -C "$HOME/copy"
     git worktree add -q "$HOME/worktree"
-    make_tree_in_worktree() { (cd "$HOME/worktree" && make_tree); }
-    make_tree_in_worktree
+    [[ -d $HOME/worktree/node_modules ]] || fail "git did not check the tree out"
     fails_with 2 'never locked' verify -C "$HOME/worktree"
     mkdir "$HOME/elsewhere"
     run in_namespace 'mount --bind "$1" "$2"; cd "$2"; exec "$3" verify' \
@@ -260,48 +269,60 @@ fingerprint()
 
 @test "I10: two locks at once are serialised; a busy project is named, after a bounded wait" {
     make_tree
-    in_host sbox lock
+    in_host "$SBOX" lock
     run sbox lock
     assert_status 0
-    wait "${HOST_PIDS[0]}"
+    wait_for 5 grep -q "^locked 1 tree" "$T/host.out" || fail "$(cat "$T/host.out")"
     run sbox verify
     assert_status 0
     # Somebody who does not let go.
     local lease
     lease=$(echo "$HOME/$DATA"/projects/*/lease)
-    in_host flock "$lease" sleep 60
+    in_host flock --no-fork "$lease" sleep 60
     wait_for 5 bash -c "! flock --nonblock '$lease' true"
     fails_with 2 'busy' lock
     fails_with 2 'busy' verify
 }
 
+now_us()
+{
+    local us=${EPOCHREALTIME/./}
+    echo "$us"
+}
+
 @test "I11: kill -9 at random moments of lock: the previous lock stays, the next command works" {
     make_tree
     local i
-    for i in $(seq 40); do add_package node_modules "package-$i" 1.0.0; done
-    head -c 20000000 /dev/urandom >node_modules/big.bin
+    for i in $(seq 60); do add_package node_modules "package-$i" 1.0.0; done
+    head -c 30000000 /dev/urandom >node_modules/big.bin
+    local round pid code first now start span killed=0
+    set_bare
+    start=$(now_us)
     lock_and_verify
-    local round pid first second now killed=0
+    span=$((($(now_us) - start) / 2))
     first=$(fingerprint)
     echo changed >>node_modules/alpha/index.js
-    for round in $(seq 60); do
-        sbox lock >/dev/null 2>&1 3>&- &
+    for round in $(seq 400); do
+        "${BARE[@]}" "$SBOX" lock >/dev/null 2>&1 3>&- &
         pid=$!
-        sleep "0.0$((RANDOM % 90 + 10))"
-        if pkill -9 -P "$pid" 2>/dev/null || kill -9 "$pid" 2>/dev/null; then killed=$((killed + 1)); fi
-        wait "$pid" 2>/dev/null || true
+        sleep "$(printf '0.%06d' $(((RANDOM * 32768 + RANDOM) % span)))"
+        kill -9 "$pid" 2>/dev/null || true
+        code=0
+        wait "$pid" 2>/dev/null || code=$?
+        if [[ $code -eq 137 ]]; then killed=$((killed + 1)); fi
         run --separate-stderr sbox verify
-        if [[ $status -ne 0 && $status -ne 1 ]]; then fail "round $round: $status: $stderr"; fi
-        now=$(fingerprint) || true
-        if [[ $status -eq 1 ]]; then
-            assert_equal "$now" "$first"
-        else
-            # This lock was finished before the signal came: the next round begins from it.
+        now=$(sbox verify --json | jq -r .result.lock.fingerprint)
+        case $status in
+        1) assert_equal "$now" "$first" ;;
+        0) # The lock was finished before the signal came: the next round begins from it.
             first=$now
             echo "changed $round" >>node_modules/alpha/index.js
-        fi
+            ;;
+        *) fail "round $round: $status: $stderr" ;;
+        esac
+        if [[ $killed -eq 60 ]]; then break; fi
     done
-    [[ $killed -ge 30 ]] || fail "only $killed of 60 were killed in time"
+    [[ $killed -ge 50 ]] || fail "only $killed of $round were killed in time"
     lock_and_verify
 }
 
@@ -334,7 +355,7 @@ fingerprint()
         "$1" verify || exit 73' "$SBOX"
     assert_status 0
     assert_output_has 'the same as locked'
-    [[ $output == *'full'* || $output == *'No space'* ]] || fail "not said: $output"
+    assert_output_has 'no space left'
 }
 
 @test "I12: a manifest that is damaged, empty, foreign or newer: 2, and not overwritten" {

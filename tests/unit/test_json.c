@@ -22,14 +22,20 @@ static void test_commas_and_nesting(void **state)
     sbox_json_array(&j, NULL);
     sbox_json_end_array(&j);
     sbox_json_object(&j, NULL);
+    sbox_json_int(&j, "x", 1);
+    sbox_json_end_object(&j);
+    sbox_json_object(&j, NULL);
+    sbox_json_int(&j, "y", 2);
     sbox_json_end_object(&j);
     sbox_json_end_array(&j);
     sbox_json_bool(&j, "c", true);
     sbox_json_string(&j, "d", NULL);
     sbox_json_raw(&j, "e", "[1]", 3);
     sbox_json_end_object(&j);
-    assert_json(&out, "{\"a\":null,\"b\":[-1,18446744073709551615,[],{}],\"c\":true,\"d\":null,"
-                      "\"e\":[1]}");
+    assert_json(
+        &out,
+        "{\"a\":null,\"b\":[-1,18446744073709551615,[],{\"x\":1},{\"y\":2}],\"c\":true,\"d\":null,"
+        "\"e\":[1]}");
 }
 
 struct string_row {

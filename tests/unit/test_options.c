@@ -74,6 +74,8 @@ static const struct row rows[] = {
     {.argv = {"--offline=yes", "npm"}, .exit = 125, .has = "takes no value"},
     {.argv = {"--verify=quick", "npm"}, .exit = 125, .has = "takes fast|full, not 'quick'"},
     {.argv = {"--verify=fas", "npm"}, .exit = 125, .has = "takes fast|full"},
+    {.argv = {"--verify=fastest", "npm"}, .exit = 125, .has = "takes fast|full"},
+    {.argv = {"--allow-net-out"}, .exit = 125, .has = "not built yet"},
     {.argv = {"--pass-fd=2", "npm"}, .exit = 125, .has = "3 or more"},
     {.argv = {"--pass-fd=x", "npm"}, .exit = 125, .has = "3 or more"},
     {.argv = {"-e", "=x", "npm"}, .exit = 125, .has = "NAME or NAME=VALUE"},
