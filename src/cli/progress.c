@@ -47,7 +47,10 @@ void sbox_progress_text(struct sbox_buf *out, const char *doing,
     if (bytes_known && rate >= 1) {
         double left = (double)(p->total_bytes - p->bytes) / rate;
         uint64_t seconds = (uint64_t)left + 1;
-        sbox_buf_addf(out, ", %s left", sbox_text_duration(seconds * 1000, done));
+        if (seconds < 60)
+            sbox_buf_addf(out, ", %u s left", (unsigned)seconds);
+        else
+            sbox_buf_addf(out, ", %s left", sbox_text_duration(seconds * 1000, done));
     }
 }
 

@@ -322,7 +322,8 @@ void sbox_walk_list(struct sbox_worker *w, struct sbox_dir *dir)
 
 static void work_on(struct sbox_worker *w, struct sbox_dir *dir)
 {
-    sbox_count(&w->entries, 1);
+    if (!dir->parent)
+        sbox_count(&w->entries, 1); /* every other directory is counted as an entry of its parent */
     bool vouched = sbox_walk_vouched(w, dir->self) && dir->expected != SBOX_NO_ITEM;
     int r = look_at_self(w, dir, vouched);
     if (r == 0)

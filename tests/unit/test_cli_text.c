@@ -59,7 +59,10 @@ static void test_progress_line(void **state)
     const struct sbox_progress known = {
         .entries = 12345, .bytes = 400000000, .total_entries = 82868, .total_bytes = 1000000000};
     assert_progress(&known, 1000,
-                    "locking: 12,345 of 82,868 entries, 400 MB of 1.0 GB, 400 MB/s, 2.0 s left");
+                    "locking: 12,345 of 82,868 entries, 400 MB of 1.0 GB, 400 MB/s, 2 s left");
+    const struct sbox_progress slow = {.bytes = 1, .total_bytes = 100, .total_entries = 1};
+    assert_progress(&slow, 1000,
+                    "locking: 0 of 1 entries, 1 bytes of 100 bytes, 1 bytes/s, 1 min 40 s left");
     const struct sbox_progress unknown = {.entries = 5, .bytes = 2000};
     assert_progress(&unknown, 2000, "locking: 5 entries, 2.0 kB, 1.0 kB/s");
     const struct sbox_progress passed = {
