@@ -5,6 +5,7 @@
 #include "base/escape.h"
 #include "project/scan_node.h"
 #include "project/scan_read.h"
+#include "project/scan_tracked.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -313,6 +314,7 @@ int sbox_scan_run(const struct sbox_scan_request *request, struct sbox_scan *ret
     }
     if (scan.count > 1)
         qsort(scan.entries, scan.count, sizeof *scan.entries, by_path);
+    sbox_scan_mark_tracked(request->root_fd, &scan);
     *ret = scan;
     return 0;
 }

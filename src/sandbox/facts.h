@@ -37,4 +37,9 @@ struct sbox_facts {
 int sbox_facts_gather(const char *home, struct sbox_facts *ret, struct sbox_error *err);
 void sbox_facts_release(struct sbox_facts *facts);
 
+/* The user's git settings (~/.gitconfig, ~/.config/git/config) reduced to an allowlist of keys that
+ * name nobody's program and no credential; signing is switched off, since keys are not inside. NULL
+ * when there are none. 0 or -ENOMEM. */
+int sbox_facts_git_config(const char *home, char **ret);
+
 #endif

@@ -27,4 +27,10 @@ int sbox_protects_gather(const struct sbox_root *root, const struct sbox_scan *s
                          struct sbox_protects *ret, struct sbox_error *err);
 void sbox_protects_release(struct sbox_protects *p);
 
+/* The part for one `.git` (protect_git.c); `add` appends to the list. */
+typedef int sbox_protect_add(struct sbox_protects *p, enum sbox_protect_kind kind, const char *path,
+                             const struct stat *st, const char *why);
+int sbox_protect_git(struct sbox_protects *p, const struct sbox_scan_entry *e,
+                     sbox_protect_add *add);
+
 #endif

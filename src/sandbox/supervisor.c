@@ -186,7 +186,7 @@ static void read_guard(struct run *run)
     ssize_t n = recv(run->guard_socket, &m, sizeof m, 0);
     if (n != (ssize_t)sizeof m) {
         /* A guard that is gone guards nothing: end the run. */
-        if (!run->over) {
+        if (!run->over && run->result->ended_by.count == 0) {
             (void)sbox_strv_add(&run->result->ended_by, "the guard process died");
             (void)kill(run->init_pid, SIGKILL);
         }

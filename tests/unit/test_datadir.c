@@ -81,7 +81,7 @@ static void test_project_directory_and_marker(void **state)
     char id[SBOX_PROJECT_ID_SIZE];
     struct sbox_datadir d = {.fd = -1};
     assert_int_equal(sbox_datadir_open(NULL, s->path, true, &d, NULL), 0);
-    assert_int_equal(sbox_project_id("abc", id), 0); /* FIPS 180-2, B.1 */
+    sbox_project_id("abc", id); /* FIPS 180-2, B.1 */
     assert_string_equal(id, "ba7816bf8f01cfea414140de5dae2223");
     assert_int_equal(sbox_project_dir_open(&d, "abc", false, NULL), -ENOENT);
     _cleanup_close_ int dir = sbox_project_dir_open(&d, "abc", true, NULL);

@@ -1,0 +1,184 @@
+#include "sandbox/facts.h"
+
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "base/fd.h"
+#include "base/strv.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+
+enum { FILE_MAX = 1 << 20, DEPTH_MAX = 16 };
+
+static const char *const system_dirs[] = {"/usr",   "/bin",    "/sbin", "/lib", "/lib32",
+                                          "/lib64", "/libx32", "/etc",  "/opt", "/nix/store"};
+
+/* Names in /etc that distributions make links of, some into /run, which the view does not show. */
+static const char *const linked_files[] = {"/etc/resolv.conf", "/etc/hosts", "/etc/os-release",
+                                           "/etc/ssl/certs/ca-certificates.crt",
+                                           "/etc/pki/tls/certs/ca-bundle.crt"};
+
+static int gather_dirs(struct sbox_facts *f)
+{
+    for (size_t i = 0; i < sizeof system_dirs / sizeof *system_dirs; i++) {
+        char target[PATH_MAX];
+        struct stat st;
+        if (lstat(system_dirs[i], &st) < 0)
+            continue;
+        char *link = NULL;
+        if (S_ISLNK(st.st_mode)) {
+            ssize_t n = readlink(system_dirs[i], target, sizeof target);
+            link = n > 0 ? strndup(target, (size_t)n) : NULL;
+            if (!link)
+                return -ENOMEM;
+        } else if (!S_ISDIR(st.st_mode)) {
+            continue;
+        }
+        f->dirs[f->dir_count].path = system_dirs[i];
+        f->dirs[f->dir_count++].link = link;
+    }
+    return 0;
+}
+
+static bool shown(const char *path)
+{
+    for (size_t i = 0; i < sizeof system_dirs / sizeof *system_dirs; i++)
+        if (sbox_path_within(path, system_dirs[i]))
+            return true;
+    return false;
+}
+
+static int gather_file(struct sbox_facts *f, const char *name)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    _cleanup_free_ char *data = NULL;
+    size_t size = 0;
+    if (lstat(name, &st) < 0 || !S_ISLNK(st.st_mode) || !realpath(name, path) || shown(path))
+        return 0;
+    /* A file that cannot be read, or is none, is as absent inside as it is of use outside. */
+    if (sbox_read_file_at(AT_FDCWD, path, FILE_MAX, &data, &size) < 0 || strlen(data) != size)
+        return 0;
+    char *copy = strdup(path);
+    if (!copy)
+        return -ENOMEM;
+    f->files[f->file_count].path = copy;
+    f->files[f->file_count++].data = TAKE_PTR(data);
+    return 0;
+}
+
+static int gather_tty(struct sbox_facts *f)
+{
+    for (int fd = 0; fd <= 2 && !f->tty; fd++) {
+        char link[32];
+        char path[PATH_MAX];
+        (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        ssize_t n = isatty(fd) ? readlink(link, path, sizeof path - 1) : -1;
+        if (n <= 0)
+            continue;
+        path[n] = '\0';
+        struct stat at;
+        struct stat st;
+        /* The name may belong to another mount namespace: it must lead to the same device. */
+        if (!sbox_str_starts(path, "/dev/") || stat(path, &at) < 0 || fstat(fd, &st) < 0 ||
+            at.st_rdev != st.st_rdev)
+            continue;
+        f->tty = strdup(path);
+        if (!f->tty)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+/* -- as root: what only root may read ------------------------------------------------------------
+ */
+
+static int hide(struct sbox_facts *f, const char *path)
+{
+    if (f->hidden_count == SBOX_FACTS_HIDDEN_MAX)
+        return -E2BIG;
+    if (!f->hidden)
+        f->hidden = calloc(SBOX_FACTS_HIDDEN_MAX, sizeof *f->hidden);
+    char *copy = f->hidden ? strdup(path) : NULL;
+    if (!copy)
+        return -ENOMEM;
+    f->hidden[f->hidden_count++] = copy;
+    return 0;
+}
+
+static int gather_hidden(struct sbox_facts *f, int parent, const char *name, const char *path,
+                         unsigned depth);
+
+static int look_at(struct sbox_facts *f, int dir, const char *name, const char *path,
+                   unsigned depth)
+{
+    struct stat st;
+    char below[PATH_MAX];
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISLNK(st.st_mode))
+        return 0;
+    if ((size_t)snprintf(below, sizeof below, "%s/%s", path, name) >= sizeof below)
+        return -ENAMETOOLONG;
+    bool directory = S_ISDIR(st.st_mode);
+    if (!(st.st_mode & S_IROTH) || (directory && !(st.st_mode & S_IXOTH)))
+        return hide(f, below);
+    return directory && depth < DEPTH_MAX ? gather_hidden(f, dir, name, below, depth + 1) : 0;
+}
+
+static int gather_hidden(struct sbox_facts *f, int parent, const char *name, const char *path,
+                         unsigned depth)
+{
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT ? 0 : -errno;
+    DIR *dir = fdopendir(fd);
+    if (!dir) {
+        (void)close(fd);
+        return -ENOMEM;
+    }
+    int r = 0;
+    const struct dirent *entry;
+    while (r == 0 && (entry = readdir(dir)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            r = look_at(f, dirfd(dir), entry->d_name, path, depth);
+    (void)closedir(dir);
+    return r;
+}
+
+int sbox_facts_gather(const char *home, struct sbox_facts *ret, struct sbox_error *err)
+{
+    struct sbox_facts f = {.uid = geteuid(), .gid = getegid()};
+    int r = gather_dirs(&f);
+    for (size_t i = 0; r == 0 && i < sizeof linked_files / sizeof *linked_files; i++)
+        r = gather_file(&f, linked_files[i]);
+    if (r == 0)
+        r = gather_tty(&f);
+    /* Root without capabilities still owns these; an ordinary user could not read them anyway. */
+    if (r == 0 && f.uid == 0)
+        r = gather_hidden(&f, AT_FDCWD, "/etc", "/etc", 0);
+    if (r == 0 && home)
+        r = sbox_facts_git_config(home, &f.git_config);
+    if (r < 0) {
+        sbox_facts_release(&f);
+        return sbox_error_set(err, -r, "look at the system");
+    }
+    *ret = f;
+    return 0;
+}
+
+void sbox_facts_release(struct sbox_facts *facts)
+{
+    for (size_t i = 0; i < facts->dir_count; i++)
+        free(facts->dirs[i].link);
+    for (size_t i = 0; i < facts->file_count; i++) {
+        free(facts->files[i].path);
+        free(facts->files[i].data);
+    }
+    for (size_t i = 0; i < facts->hidden_count; i++)
+        free(facts->hidden[i]);
+    free(facts->hidden);
+    free(facts->tty);
+    free(facts->git_config);
+    *facts = (struct sbox_facts){0};
+}

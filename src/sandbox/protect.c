@@ -1,0 +1,207 @@
+#include "sandbox/protect.h"
+
+#include "base/cleanup.h"
+#include "base/escape.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+
+enum { PROTECTS_MAX = 16384 };
+
+static int add(struct sbox_protects *p, enum sbox_protect_kind kind, const char *path,
+               const struct stat *st, const char *why)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->items[i].kind == kind && strcmp(p->items[i].path, path) == 0)
+            return 0;
+    if (p->count == PROTECTS_MAX)
+        return -E2BIG;
+    if (p->count == p->room) {
+        size_t room = p->room ? p->room * 2 : 32;
+        struct sbox_protect *grown = realloc(p->items, room * sizeof *grown);
+        if (!grown)
+            return -ENOMEM;
+        p->items = grown;
+        p->room = room;
+    }
+    char *copy = strdup(path);
+    if (!copy)
+        return -ENOMEM;
+    p->items[p->count++] = (struct sbox_protect){
+        .kind = kind, .path = copy, .id = sbox_fileid_of(st), .mode = st->st_mode, .why = why};
+    return 0;
+}
+
+static int add_entry(struct sbox_protects *p, enum sbox_protect_kind kind,
+                     const struct sbox_scan_entry *e, const char *why)
+{
+    struct stat st;
+    if (fstat(e->fd, &st) < 0)
+        return -errno;
+    return add(p, kind, e->path, &st, why);
+}
+
+/* -- secrets ------------------------------------------------------------------------------------
+ */
+
+static bool unmasked(const struct sbox_root *root, const struct sbox_policy_path *paths,
+                     size_t count, const char *path)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *below =
+            paths[i].rule == SBOX_PATH_UNMASK ? sbox_path_below(paths[i].path, root->path) : NULL;
+        if (below && strcmp(below, path) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Where a link leads inside the workspace, as an O_PATH descriptor; -ENOENT when it leads nowhere
+ * or outside, where nothing is visible. */
+static int open_link_target(const struct sbox_root *root, const struct sbox_scan_entry *e)
+{
+    char path[PATH_MAX];
+    const char *below = e->link[0] == '/' ? sbox_path_below(e->link, root->path) : NULL;
+    const char *name = below ? below : e->path;
+    if (e->link[0] == '/' && !below)
+        return -ENOENT;
+    if ((size_t)snprintf(path, sizeof path, "%s", name) >= sizeof path)
+        return -ENAMETOOLONG;
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+    long fd = syscall(SYS_openat2, root->fd, path, &how, sizeof how);
+    return fd < 0 ? -ENOENT : (int)fd;
+}
+
+static int mask_link_target(struct sbox_protects *p, const struct sbox_root *root,
+                            const struct sbox_scan_entry *e)
+{
+    char link[48];
+    char path[PATH_MAX];
+    struct stat st;
+    _cleanup_close_ int fd = open_link_target(root, e);
+    if (fd < 0)
+        return fd == -ENOENT ? 0 : fd;
+    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, path, sizeof path - 1);
+    if (n < 0 || fstat(fd, &st) < 0)
+        return -errno;
+    path[n] = '\0';
+    const char *below = sbox_path_below(path, root->path);
+    /* The workspace itself cannot be hidden; the link to it is. */
+    if (!below || *below == '\0')
+        return 0;
+    return add(p, SBOX_PROTECT_MASK, below, &st, "what a secret file's link leads to");
+}
+
+static int protect_secret(struct sbox_protects *p, const struct sbox_root *root,
+                          const struct sbox_scan_entry *e)
+{
+    const char *slash = strrchr(e->path, '/');
+    if (e->tracked && sbox_scan_is_template_name(slash ? slash + 1 : e->path))
+        return 0;
+    if (e->tracked && !p->secret_tracked) {
+        p->secret_tracked = true;
+        p->tracked_example = e->path;
+    }
+    if (S_ISREG(e->mode) && e->nlink > 1 && !p->secret_linked) {
+        p->secret_linked = true;
+        p->linked_example = e->path;
+    }
+    int r = add_entry(p, SBOX_PROTECT_MASK, e, "holds secrets; --unmask shows it");
+    return r == 0 && e->link ? mask_link_target(p, root, e) : r;
+}
+
+/* -- sockets ------------------------------------------------------------------------------------
+ */
+
+/* A socket that nobody listens on any more was left by an earlier run; masking it would keep its
+ * server from making it anew. */
+static bool is_live(const struct sbox_scan_entry *e)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    _cleanup_close_ int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (s < 0)
+        return true;
+    (void)snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", e->fd);
+    return connect(s, (const struct sockaddr *)&address, sizeof address) == 0 ||
+           errno != ECONNREFUSED;
+}
+
+/* -- paths of the command line --------------------------------------------------------------------
+ */
+
+static int protect_path(struct sbox_protects *p, const struct sbox_root *root,
+                        const struct sbox_policy_path *path)
+{
+    const char *below = sbox_path_below(path->path, root->path);
+    if (!below || *below == '\0' || (path->rule != SBOX_PATH_RO && path->rule != SBOX_PATH_MASK))
+        return 0;
+    struct stat st = {.st_mode = path->mode};
+    st.st_dev = path->id.dev;
+    st.st_ino = path->id.ino;
+    bool mask = path->rule == SBOX_PATH_MASK;
+    return add(p, mask ? SBOX_PROTECT_MASK : SBOX_PROTECT_RO, below, &st, mask ? "--mask" : "--ro");
+}
+
+static int protect_entry(struct sbox_protects *p, const struct sbox_root *root,
+                         const struct sbox_scan_entry *e, bool show_secret)
+{
+    switch (e->kind) {
+    case SBOX_SCAN_SECRET:
+        return show_secret ? 0 : protect_secret(p, root, e);
+    case SBOX_SCAN_GIT:
+        return sbox_protect_git(p, e, add);
+    case SBOX_SCAN_SOCKET:
+        return is_live(e) ? add_entry(p, SBOX_PROTECT_MASK, e, "a socket of a host process") : 0;
+    case SBOX_SCAN_TREE:
+        return 0;
+    }
+    return 0;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    const struct sbox_protect *x = a;
+    const struct sbox_protect *y = b;
+    return strcmp(x->path, y->path);
+}
+
+int sbox_protects_gather(const struct sbox_root *root, const struct sbox_scan *scan,
+                         const struct sbox_policy_path *paths, size_t path_count, bool allow_env,
+                         struct sbox_protects *ret, struct sbox_error *err)
+{
+    struct sbox_protects p = {0};
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < scan->count; i++) {
+        const struct sbox_scan_entry *e = &scan->entries[i];
+        r = protect_entry(&p, root, e, allow_env || unmasked(root, paths, path_count, e->path));
+        if (r < 0)
+            (void)sbox_error_set(err, -r, "protect '%s'", sbox_esc(e->path));
+    }
+    for (size_t i = 0; r == 0 && i < path_count; i++) {
+        r = protect_path(&p, root, &paths[i]);
+        if (r < 0)
+            (void)sbox_error_set(err, -r, "protect '%s'", sbox_esc(paths[i].path));
+    }
+    if (r < 0) {
+        sbox_protects_release(&p);
+        return r;
+    }
+    if (p.count > 1)
+        qsort(p.items, p.count, sizeof *p.items, by_path);
+    *ret = p;
+    return 0;
+}
+
+void sbox_protects_release(struct sbox_protects *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        free(p->items[i].path);
+    free(p->items);
+    *p = (struct sbox_protects){0};
+}
