@@ -275,9 +275,16 @@ sees()
     wait_for 5 grep -q "^locked 1 tree" "$T/host.out" || fail "$(cat "$T/host.out")"
     run sbox verify
     assert_status 0
-    # Somebody who does not let go.
+    # Somebody who does not let go: first as a run does, then as another lock.
     local lease
     lease=$(echo "$HOME/$DATA"/projects/*/lease)
+    in_host flock --no-fork --shared "$lease" sleep 60
+    wait_for 5 bash -c "! flock --nonblock '$lease' true"
+    run sbox verify
+    assert_status 0
+    fails_with 2 'busy' lock
+    kill "${HOST_PIDS[-1]}"
+    wait_for 5 flock --nonblock "$lease" true
     in_host flock --no-fork "$lease" sleep 60
     wait_for 5 bash -c "! flock --nonblock '$lease' true"
     fails_with 2 'busy' lock
