@@ -61,20 +61,17 @@ static int open_unit(struct collector *c, const char *path, size_t size)
     return unit->path.data && !c->open.failed ? 0 : -ENOMEM;
 }
 
-/* Entries come in canonical order, so units nest like brackets. */
-static int find_unit(struct collector *c, const char *path, size_t size, bool is_directory,
-                     struct growing **ret)
+/* Entries come in canonical order, so units nest like brackets. NULL: out of memory. */
+static struct growing *find_unit(struct collector *c, const char *path, size_t size,
+                                 bool is_directory)
 {
     size_t unit = sbox_unit_of(c->kind, path, size, is_directory);
     while (c->open.size > 0 && !holds(&c->units[top_of(c)].path, path, size))
         c->open.size -= sizeof(size_t);
-    if (c->open.size == 0 || c->units[top_of(c)].path.size != unit) {
-        int r = open_unit(c, path, unit);
-        if (r < 0)
-            return r;
-    }
-    *ret = &c->units[top_of(c)];
-    return 0;
+    bool fresh = c->open.size == 0 || c->units[top_of(c)].path.size != unit;
+    if (fresh && open_unit(c, path, unit) < 0)
+        return NULL;
+    return &c->units[top_of(c)];
 }
 
 static void note_source(struct collector *c, struct growing *unit,
@@ -109,11 +106,11 @@ static int take(const struct sbox_entry *entry, const char *path, size_t size, v
     int r = sbox_fingerprint_add(&c->fingerprint, &record);
     if (r == 0 && record.type == SBOX_ENTRY_LINK)
         r = add_link(c, &record);
-    struct growing *unit = NULL;
-    if (r == 0)
-        r = find_unit(c, path, size, record.type == SBOX_ENTRY_DIRECTORY, &unit);
     if (r < 0)
         return r;
+    struct growing *unit = find_unit(c, path, size, record.type == SBOX_ENTRY_DIRECTORY);
+    if (!unit)
+        return -ENOMEM;
     size_t skip = unit->path.size + (unit->path.size > 0 && size > unit->path.size);
     record.path += skip;
     record.path_size -= (uint32_t)skip;

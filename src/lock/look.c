@@ -212,10 +212,11 @@ void sbox_walk_look(struct sbox_worker *w, struct sbox_dir *dir, int dirfd, uint
     for (uint32_t i = first; i < last; i++) {
         if (atomic_load_explicit(&w->pool->stop, memory_order_relaxed))
             return;
-        if (dir->entries[i].type != SBOX_ENTRY_DIRECTORY)
-            look_at(w, dir, dirfd, &dir->entries[i]);
+        if (dir->entries[i].type == SBOX_ENTRY_DIRECTORY)
+            continue;
+        look_at(w, dir, dirfd, &dir->entries[i]);
+        sbox_count(&w->entries, 1);
     }
-    sbox_count(&w->entries, last - first);
 }
 
 struct sbox_record sbox_entry_record(const struct sbox_entry *entry, const char *path,

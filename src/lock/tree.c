@@ -139,9 +139,15 @@ static bool next_member_first(struct splice *s)
     const struct decoded *d = &s->decoded[top];
     if (d->next == d->count)
         return false;
-    const struct sbox_stored_member *m = s->tree->members[s->member];
-    set_current(s, s->tree->members[top], &d->records[d->next]);
-    return sbox_path_order(m->path.data, m->path.size, s->current.data, s->current.size) < 0;
+    const struct sbox_bytes *next = &s->tree->members[s->member]->path;
+    const struct sbox_bytes *open = &s->tree->members[top]->path;
+    size_t skip = open->size > 0 ? open->size + 1 : 0;
+    if (next->size <= skip || (skip > 0 && (next->data[open->size] != '/' ||
+                                            memcmp(next->data, open->data, open->size) != 0)))
+        return false; /* it lies outside of the open one, which is completed first */
+    const struct sbox_record *record = &d->records[d->next];
+    return sbox_path_order(next->data + skip, next->size - skip, record->path, record->path_size) <
+           0;
 }
 
 static bool run(struct splice *s)
