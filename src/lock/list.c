@@ -10,7 +10,7 @@
 
 static uint8_t type_of_dirent(unsigned char d_type)
 {
-    return sbox_entry_type_of(DTTOIF(d_type));
+    return sbox_entry_type_of((mode_t)DTTOIF(d_type));
 }
 
 static int by_name(const void *a, const void *b)
@@ -322,8 +322,7 @@ void sbox_walk_list(struct sbox_worker *w, struct sbox_dir *dir)
 
 static void work_on(struct sbox_worker *w, struct sbox_dir *dir)
 {
-    if (!dir->parent)
-        sbox_count(&w->entries, 1); /* every other directory is counted as an entry of its parent */
+    sbox_count(&w->entries, 1);
     bool vouched = sbox_walk_vouched(w, dir->self) && dir->expected != SBOX_NO_ITEM;
     int r = look_at_self(w, dir, vouched);
     if (r == 0)

@@ -6,7 +6,7 @@
 #include "lock/trust.h"
 #include "store/manifest.h"
 
-enum { SBOX_NO_ITEM = UINT32_MAX };
+#define SBOX_NO_ITEM UINT32_MAX
 
 struct sbox_item {
     const struct sbox_record *record;
