@@ -159,7 +159,7 @@ static int set_up(sqlite3 *db, struct sbox_error *err)
 {
     static const char *const pragmas[] = {
         "PRAGMA cell_size_check = ON",  "PRAGMA mmap_size = 0",       "PRAGMA temp_store = MEMORY",
-        "PRAGMA journal_mode = MEMORY", "PRAGMA synchronous = EXTRA",
+        "PRAGMA journal_mode = DELETE", "PRAGMA synchronous = EXTRA",
     };
     int r = harden(db, err);
     for (size_t i = 0; r == 0 && i < sizeof pragmas / sizeof pragmas[0]; i++)
