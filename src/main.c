@@ -1,4 +1,5 @@
 /* The only file of sbox that exits. */
+#include "base/args.h"
 #include "base/error.h"
 #include "cli/cli.h"
 
@@ -24,5 +25,6 @@ int main(int argc, char **argv)
 {
     if (fill_standard_descriptors() < 0)
         _exit(SBOX_EXIT_FAILED);
+    sbox_args_remember(argc, argv);
     return sbox_cli(argc, argv);
 }

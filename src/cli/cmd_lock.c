@@ -7,6 +7,7 @@
 #include "cli/text.h"
 #include "cli/tree_text.h"
 #include "lock/lock.h"
+#include "project/mark.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -279,7 +280,7 @@ static int make(struct sbox_session *s, const struct sbox_options *o,
     };
     int r = sbox_lock_make(&request, result, err);
     sbox_progress_end(&line);
-    return r;
+    return r < 0 ? r : sbox_mark_clear(s->project_fd, err);
 }
 
 int sbox_cmd_lock(const struct sbox_options *o)

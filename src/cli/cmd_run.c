@@ -4,7 +4,7 @@
 #include "base/escape.h"
 #include "base/log.h"
 #include "cli/run.h"
-#include "project/lease.h"
+#include "project/mark.h"
 #include "sandbox/build.h"
 
 #include <sys/wait.h>
@@ -55,6 +55,16 @@ static int dry_run(struct sbox_run *run)
     return r < 0 ? SBOX_EXIT_FAILED : 0;
 }
 
+/* A tree that was replaced under the command: what happened to it is not known. */
+static void mark_lost_tree(const struct sbox_run *run, const struct sbox_sandbox_result *result)
+{
+    struct sbox_error err = SBOX_ERROR_INIT;
+    for (size_t i = 0; result->lost && i < run->policy.tree_count; i++)
+        if (strcmp(run->policy.trees[i].path, result->lost) == 0 &&
+            sbox_mark_set(run->session.project_fd, result->lost, &err) < 0)
+            sbox_say("%s", err.message);
+}
+
 static int boot(struct sbox_run *run, sbox_sandbox_filter *filter, void *context)
 {
     struct sbox_error err = SBOX_ERROR_INIT;
@@ -62,6 +72,7 @@ static int boot(struct sbox_run *run, sbox_sandbox_filter *filter, void *context
     if (sbox_sandbox_run(&run->policy, &run->facts, filter, context, &result, &err) < 0)
         return failed(&err);
     sbox_run_say_after(run, &result);
+    mark_lost_tree(run, &result);
     int status = exit_status(&result);
     sbox_sandbox_result_release(&result);
     return status;

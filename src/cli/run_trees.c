@@ -3,8 +3,10 @@
  * and the database is not even opened. */
 #include "cli/run.h"
 
+#include "base/cleanup.h"
 #include "base/escape.h"
 #include "cli/cli.h"
+#include "project/mark.h"
 
 enum { NAMED_MAX = 20 };
 
@@ -54,8 +56,29 @@ static int refuse_never_locked(const struct sbox_run *run)
     return SBOX_EXIT_REFUSED;
 }
 
+static int check_mark(const struct sbox_run *run)
+{
+    struct sbox_error err = SBOX_ERROR_INIT;
+    _cleanup_free_ char *marked = NULL;
+    if (run->session.project_fd < 0)
+        return 0;
+    if (sbox_mark_get(run->session.project_fd, &marked, &err) < 0) {
+        sbox_say("%s", err.message);
+        return SBOX_EXIT_FAILED;
+    }
+    if (!marked)
+        return 0;
+    sbox_say("refused: '%s' was replaced from outside while a command ran in it; look at it, then: "
+             "sbox lock",
+             sbox_esc(marked));
+    return SBOX_EXIT_REFUSED;
+}
+
 int sbox_run_check_trees(struct sbox_run *run, const struct sbox_options *o)
 {
+    int marked = check_mark(run);
+    if (marked != 0)
+        return marked;
     if (!run->session.root.locked)
         return sbox_session_has_tree(&run->session) ? refuse_never_locked(run) : 0;
     struct sbox_error err = SBOX_ERROR_INIT;

@@ -13,6 +13,7 @@
  */
 #include "sandbox/guard.h"
 
+#include "base/args.h"
 #include "base/cleanup.h"
 #include "confine/caps.h"
 #include "confine/rlimit.h"
@@ -256,6 +257,7 @@ static int enter(const struct sbox_guard_request *request)
     if (setns(request->user_ns, CLONE_NEWUSER) < 0 || setns(request->mount_ns, CLONE_NEWNS) < 0)
         return -errno;
     sbox_env_wipe(environ);
+    sbox_args_replace("sbox: guard");
     /* setns and its new credentials reset both of these. */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
         return -errno;

@@ -16,6 +16,7 @@
 #include "sandbox/init.h"
 #include "sandbox/env_scrub.h"
 
+#include "base/args.h"
 #include "base/cleanup.h"
 #include "confine/caps.h"
 #include "confine/rlimit.h"
@@ -219,6 +220,7 @@ void sbox_init_main(struct sbox_init_context *c)
         die(c, -errno, "start the command", NULL);
     if (command == 0)
         sbox_command_main(c);
+    sbox_args_replace("sbox: init"); /* the command has its own copy by now */
     int r = sbox_caps_keep(SBOX_CAP(CAP_DAC_READ_SEARCH));
     if (r < 0)
         die(c, r, "drop init's capabilities", NULL);

@@ -6,6 +6,15 @@
 #include <limits.h>
 #include <sys/mount.h>
 
+static bool names_root_read_only(const struct sbox_policy *policy)
+{
+    for (size_t i = 0; i < policy->path_count; i++)
+        if (policy->paths[i].rule == SBOX_PATH_RO &&
+            strcmp(policy->paths[i].path, policy->root->path) == 0)
+            return true;
+    return false;
+}
+
 static int add_workspace(struct sbox_plan *plan, const struct sbox_policy *policy)
 {
     struct sbox_step *step = sbox_plan_add(plan, SBOX_OP_WORKSPACE, SBOX_LAYER_CORE,
@@ -13,9 +22,10 @@ static int add_workspace(struct sbox_plan *plan, const struct sbox_policy *polic
     if (!step)
         return -ENOMEM;
     step->id = policy->root->id;
-    step->attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
-    step->grant = SBOX_GRANT_WRITE;
-    step->why = "the workspace, writable";
+    bool read_only = names_root_read_only(policy);
+    step->attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (read_only ? MOUNT_ATTR_RDONLY : 0u);
+    step->grant = read_only ? SBOX_GRANT_READ : SBOX_GRANT_WRITE;
+    step->why = read_only ? "the workspace, --ro" : "the workspace, writable";
     plan->workspace = step->target;
     return 0;
 }

@@ -156,8 +156,10 @@ static int resolve_inside(const struct sbox_root *root, const char *path, const 
                           struct sbox_error *err)
 {
     struct stat st;
-    _cleanup_close_ int fd =
-        *below ? sbox_open_beneath(root->fd, below, O_PATH | O_NOFOLLOW) : -EINVAL;
+    if (*below == '\0' && (rule == SBOX_PATH_MASK || rule == SBOX_PATH_UNMASK))
+        return sbox_error_say(err, EINVAL, "%s '%s': the workspace itself cannot be named here",
+                              option_of(rule), sbox_esc(path));
+    _cleanup_close_ int fd = sbox_open_beneath(root->fd, *below ? below : ".", O_PATH | O_NOFOLLOW);
     if (fd == -ELOOP)
         return sbox_error_say(err, ELOOP,
                               "%s '%s': a link in the workspace is not followed; name what it "

@@ -23,6 +23,7 @@ struct sbox_sandbox_result {
     size_t discarded_count;     /* all of them, caches apart */
     struct sbox_strv masked_again;
     struct sbox_strv ended_by; /* sentences: why the guard ended the run */
+    char *lost;                /* the path whose mount was lost, relative to the workspace; NULL */
     bool read_only_trees;
 };
 

@@ -195,6 +195,8 @@ static void read_guard(struct run *run)
         return;
     }
     m.path[sizeof m.path - 1] = '\0';
+    if (m.event == SBOX_GUARD_LOST && !run->result->lost)
+        run->result->lost = strdup(m.path);
     if (m.event == SBOX_GUARD_READY)
         order(run, 0);
     else if (m.event == SBOX_GUARD_MASKED_AGAIN)
@@ -337,4 +339,5 @@ void sbox_sandbox_result_release(struct sbox_sandbox_result *result)
     sbox_strv_release(&result->discarded);
     sbox_strv_release(&result->masked_again);
     sbox_strv_release(&result->ended_by);
+    free(result->lost);
 }

@@ -52,7 +52,7 @@ load ../helpers/common
         assert_equal "$output" "from $where"
         inside sh -c 'echo evil >>"$1"' - "$HOME/$where/mytool"
         [[ $status -ne 0 ]]
-        grep -q evil "$HOME/$where/mytool" && fail "written"
+        if grep -q evil "$HOME/$where/mytool"; then fail "written"; fi
     done
 }
 
@@ -194,7 +194,7 @@ works_in()
 @test "D11: odd names below the project" {
     local name
     for name in 'a b' $'new\nline' $'\xff\xfe' '-rf' 'a:b,c=d\e' '%s%n' $'\e[31m'; do
-        mkdir -p "$name/sub"
+        mkdir -p -- "$name/sub"
         printf 'K=sbox-test-canary\n' >"$name/sub/.env"
     done
     inside sh -c 'cat */sub/.env; ls | wc -l'
