@@ -45,6 +45,7 @@ struct run {
     pid_t guard_pid;
     pid_t terminal_group; /* foreground group at the start, when it was ours; else 0 */
     int status;           /* 0, or -errno: the sandbox could not be built */
+    bool exited;          /* init reported the command's end */
     bool over;
 };
 
@@ -148,6 +149,7 @@ static void on_init_message(struct run *run, const struct sbox_init_message *m,
     case SBOX_INIT_EXITED:
         run->result->status = m->code;
         run->result->discarded_count = m->count;
+        run->exited = true;
         run->over = true;
         break;
     default:
@@ -242,10 +244,14 @@ static void supervise(struct run *run)
 
 /* -- end --------------------------------------------------------------------------------------- */
 
+/* The guard kills init before it says why: when init ended without a word, its reason is on the
+ * way. */
 static void drain_guard(struct run *run)
 {
+    enum { REASON_MS = 2000 };
+    int patience = run->exited || run->status < 0 ? 0 : REASON_MS;
     struct pollfd p = {.fd = run->guard_socket, .events = POLLIN};
-    while (run->guard_socket >= 0 && poll(&p, 1, 0) > 0 && !(p.revents & POLLHUP))
+    while (run->guard_socket >= 0 && run->result->ended_by.count == 0 && poll(&p, 1, patience) > 0)
         read_guard(run);
     sbox_close(run->guard_socket);
     run->guard_socket = -1;

@@ -200,7 +200,7 @@ works_in()
     inside sh -c 'cat */sub/.env; ls | wc -l'
     assert_status 0
     refute_output_has canary
-    assert_equal "$output" 8
+    assert_equal "$output" "$(ls | wc -l)"
 }
 
 @test "D11: a command with 100,000 bytes of arguments" {
