@@ -120,11 +120,13 @@ static int protect_secret(struct sbox_protects *p, const struct sbox_root *root,
  */
 
 /* A socket that nobody listens on any more was left by an earlier run; masking it would keep its
- * server from making it anew. */
+ * server from making it anew. The attempt is made with a datagram socket: a listener of another
+ * type answers EPROTOTYPE without ever seeing a connection, a dead socket ECONNREFUSED (unix(7)).
+ */
 static bool is_live(const struct sbox_scan_entry *e)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    _cleanup_close_ int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    _cleanup_close_ int s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (s < 0)
         return true;
     (void)snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", e->fd);
