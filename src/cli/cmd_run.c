@@ -1,11 +1,13 @@
 /* sbox run: check, then execute in the sandbox. */
 #include "cli/cli.h"
 
+#include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/log.h"
 #include "cli/run.h"
 #include "project/mark.h"
 #include "sandbox/build.h"
+#include "sandbox/quarantine.h"
 
 #include <sys/wait.h>
 
@@ -65,6 +67,50 @@ static void mark_lost_tree(const struct sbox_run *run, const struct sbox_sandbox
             sbox_say("%s", err.message);
 }
 
+/* The quarantine needs a place of its own; a project that was never locked has none yet. */
+static int project_directory(struct sbox_run *run, struct sbox_error *err)
+{
+    struct sbox_session *s = &run->session;
+    if (s->project_fd >= 0)
+        return 0;
+    if (s->data.fd < 0) {
+        sbox_datadir_release(&s->data);
+        int r = sbox_datadir_open(getenv("HOME"), getenv("XDG_DATA_HOME"), true, &s->data, err);
+        if (r < 0)
+            return r;
+    }
+    s->project_fd = sbox_project_dir_open(&s->data, s->root.path, true, err);
+    return s->project_fd < 0 ? s->project_fd : 0;
+}
+
+static int quarantine(struct sbox_run *run, struct sbox_strv *moved, struct sbox_error *err)
+{
+    int r = sbox_quarantine_run(&run->session.root, &run->session.scan, run->protects.items,
+                                run->protects.count, run->session.project_fd, moved, err);
+    if (r != -ENOTDIR || run->session.project_fd >= 0)
+        return r;
+    r = project_directory(run, err);
+    return r < 0 ? r : quarantine(run, moved, err);
+}
+
+static int clean_up(struct sbox_run *run, int status)
+{
+    struct sbox_error err = SBOX_ERROR_INIT;
+    _cleanup_strv_ struct sbox_strv moved = {0};
+    int r = quarantine(run, &moved, &err);
+    for (size_t i = 0; i < moved.count; i++)
+        sbox_say(
+            "the command made the repository '%s', which would make git run something here; it "
+            "was moved to %s/projects/*/quarantine",
+            sbox_esc(moved.items[i]), sbox_esc(run->session.data.path));
+    if (r < 0) {
+        sbox_say("cannot tell whether the command left something that git would run: %s",
+                 err.message);
+        return SBOX_EXIT_FAILED;
+    }
+    return status;
+}
+
 static int boot(struct sbox_run *run, sbox_sandbox_filter *filter, void *context)
 {
     struct sbox_error err = SBOX_ERROR_INIT;
@@ -73,7 +119,7 @@ static int boot(struct sbox_run *run, sbox_sandbox_filter *filter, void *context
         return failed(&err);
     sbox_run_say_after(run, &result);
     mark_lost_tree(run, &result);
-    int status = exit_status(&result);
+    int status = clean_up(run, exit_status(&result));
     sbox_sandbox_result_release(&result);
     return status;
 }

@@ -1,0 +1,217 @@
+#include "sandbox/quarantine.h"
+
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "project/git.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <time.h>
+
+enum { CONFIG_MAX = 1 << 20, MODULE_DEPTH_MAX = 12 };
+
+struct quarantine {
+    const struct sbox_root *root;
+    const struct sbox_protect *protects;
+    size_t protect_count;
+    int project_dirfd;
+    struct sbox_strv *moved;
+    struct sbox_error *err;
+};
+
+/* -- judging --------------------------------------------------------------------------------------
+ */
+
+static int refuse_harmful(const char *key, const char *value, void *context)
+{
+    (void)context;
+    return sbox_git_config_key_harmless(key, value) ? 0 : 1;
+}
+
+static bool config_harmless(int git)
+{
+    _cleanup_free_ char *data = NULL;
+    size_t size = 0;
+    int r = sbox_read_file_at(git, "config", CONFIG_MAX, &data, &size);
+    if (r == -ENOENT)
+        return true;
+    return r == 0 && sbox_git_config_walk(data, size, refuse_harmful, NULL) == 0;
+}
+
+static bool hooks_harmless(int git)
+{
+    int fd = openat(git, "hooks", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT;
+    DIR *dir = fdopendir(fd);
+    if (!dir) {
+        (void)close(fd);
+        return false;
+    }
+    bool harmless = true;
+    const struct dirent *entry;
+    while (harmless && (entry = readdir(dir)))
+        harmless = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+                   sbox_str_ends(entry->d_name, ".sample");
+    (void)closedir(dir);
+    return harmless;
+}
+
+static bool absent(int git, const char *name)
+{
+    return faccessat(git, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+}
+
+bool sbox_repository_harmless(int git)
+{
+    return config_harmless(git) && hooks_harmless(git) && absent(git, "commondir") &&
+           absent(git, "config.worktree");
+}
+
+/* A `.git` file may lead into the project's own repository (a worktree, a submodule), whose parts
+ * are protected or judged; anything else may be the attacker's. */
+static bool git_file_harmless(const struct quarantine *q, const struct sbox_scan_entry *e)
+{
+    char own[PATH_MAX];
+    _cleanup_free_ char *data = NULL;
+    _cleanup_free_ char *target = NULL;
+    size_t size = 0;
+    _cleanup_close_ int fd = sbox_open_beneath(q->root->fd, e->path, O_RDONLY | O_NONBLOCK);
+    if (fd < 0 || sbox_read_file_fd(fd, 8192, &data, &size) < 0 ||
+        sbox_git_file_parse(data, size, &target) < 0)
+        return false;
+    if ((size_t)snprintf(own, sizeof own, "%s/.git", q->root->path) >= sizeof own)
+        return false;
+    if (strstr(target, "/../") && target[0] == '/')
+        return false;
+    /* Relative: only "../" steps, then .git/modules/...; git writes it so for submodules. */
+    const char *at = target;
+    size_t up = 0;
+    while (sbox_str_starts(at, "../"))
+        at += 3, up++;
+    size_t depth = 0;
+    for (const char *s = e->path; (s = strchr(s, '/')); s++)
+        depth++;
+    if (target[0] != '/')
+        return up == depth && sbox_str_starts(at, ".git/modules/") && !strstr(at, "..");
+    return sbox_path_within(target, own);
+}
+
+static bool harmless(const struct quarantine *q, const struct sbox_scan_entry *e)
+{
+    if (S_ISREG(e->mode))
+        return git_file_harmless(q, e);
+    return S_ISDIR(e->mode) && sbox_repository_harmless(e->fd);
+}
+
+/* -- moving ---------------------------------------------------------------------------------------
+ */
+
+static int move_away(struct quarantine *q, const char *path)
+{
+    char name[64];
+    char aside[PATH_MAX];
+    if (q->project_dirfd < 0)
+        return -ENOTDIR;
+    if (mkdirat(q->project_dirfd, "quarantine", 0700) < 0 && errno != EEXIST)
+        return sbox_error_set(q->err, errno, "make the quarantine");
+    (void)snprintf(name, sizeof name, "quarantine/%lld-%zu", (long long)time(NULL),
+                   q->moved->count);
+    int r = 0;
+    if (renameat(q->root->fd, path, q->project_dirfd, name) < 0)
+        r = -errno;
+    if (r == -EXDEV) {
+        if ((size_t)snprintf(aside, sizeof aside, "%s.quarantined-by-sbox", path) >= sizeof aside)
+            return sbox_error_set(q->err, ENAMETOOLONG, "quarantine '%.200s'", sbox_esc(path));
+        r = renameat(q->root->fd, path, q->root->fd, aside) < 0 ? -errno : 0;
+    }
+    if (r < 0)
+        return sbox_error_set(q->err, -r, "quarantine '%s'", sbox_esc(path));
+    return sbox_strv_add(q->moved, path) < 0 ? sbox_error_set(q->err, ENOMEM, "quarantine") : 0;
+}
+
+/* -- looking --------------------------------------------------------------------------------------
+ */
+
+static bool was_there(const struct sbox_scan *before, const struct sbox_scan_entry *e)
+{
+    for (size_t i = 0; i < before->count; i++)
+        if (before->entries[i].kind == SBOX_SCAN_GIT &&
+            strcmp(before->entries[i].path, e->path) == 0)
+            return sbox_fileid_equal(before->entries[i].id, e->id);
+    return false;
+}
+
+static bool was_protected(const struct quarantine *q, const char *path)
+{
+    char config[PATH_MAX];
+    (void)snprintf(config, sizeof config, "%s/config", path);
+    for (size_t i = 0; i < q->protect_count; i++)
+        if (q->protects[i].kind == SBOX_PROTECT_RO && strcmp(q->protects[i].path, config) == 0)
+            return true;
+    return false;
+}
+
+static int look_at_modules(struct quarantine *q, int parent, const char *parent_path,
+                           const char *name, unsigned depth)
+{
+    char path[PATH_MAX];
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : -errno;
+    DIR *dir = fdopendir(fd);
+    if (!dir) {
+        (void)close(fd);
+        return -ENOMEM;
+    }
+    int r = depth > MODULE_DEPTH_MAX ||
+                    (size_t)snprintf(path, sizeof path, "%s/%s", parent_path, name) >= sizeof path
+                ? -ENAMETOOLONG
+                : 0;
+    bool repository = r == 0 && faccessat(fd, "HEAD", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    if (repository && !was_protected(q, path) && !sbox_repository_harmless(fd)) {
+        r = move_away(q, path);
+    } else if (repository) {
+        r = look_at_modules(q, fd, path, "modules", depth + 1);
+    } else {
+        const struct dirent *entry;
+        while (r == 0 && (entry = readdir(dir)))
+            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+                r = look_at_modules(q, fd, path, entry->d_name, depth + 1);
+    }
+    (void)closedir(dir);
+    return r;
+}
+
+static int look_at_entry(struct quarantine *q, const struct sbox_scan *before,
+                         const struct sbox_scan_entry *e)
+{
+    if (e->kind != SBOX_SCAN_GIT)
+        return 0;
+    if (!was_there(before, e))
+        return harmless(q, e) ? 0 : move_away(q, e->path);
+    return S_ISDIR(e->mode) ? look_at_modules(q, e->fd, e->path, "modules", 0) : 0;
+}
+
+int sbox_quarantine_run(const struct sbox_root *root, const struct sbox_scan *before,
+                        const struct sbox_protect *protects, size_t protect_count,
+                        int project_dirfd, struct sbox_strv *ret_moved, struct sbox_error *err)
+{
+    struct quarantine q = {.root = root,
+                           .protects = protects,
+                           .protect_count = protect_count,
+                           .project_dirfd = project_dirfd,
+                           .moved = ret_moved,
+                           .err = err};
+    struct sbox_scan after = {0};
+    struct sbox_scan_request request = {
+        .root_fd = root->fd, .project_dirfd = project_dirfd, .alone = true};
+    int r = sbox_scan_run(&request, &after, err);
+    for (size_t i = 0; r == 0 && i < after.count; i++)
+        r = look_at_entry(&q, before, &after.entries[i]);
+    if (r < 0 && err && err->code == 0)
+        (void)sbox_error_set(err, -r, "look at new repositories");
+    sbox_scan_release(&after);
+    return r;
+}
