@@ -2,7 +2,7 @@
  * It is built from the same libraries and differs in its main only: production code has no switch.
  *
  *     sbox-layers-off --list
- *     sbox-layers-off --off=landlock,seccomp [RUN OPTIONS] COMMAND...
+ *     sbox-layers-off [--off=landlock,seccomp] [RUN OPTIONS] COMMAND...
  */
 #include "cli/cli.h"
 #include "cli/run.h"
@@ -50,14 +50,16 @@ int main(int argc, char **argv)
     struct off off = {{false}};
     if (argc == 2 && strcmp(argv[1], "--list") == 0)
         return list();
-    if (argc < 3 || !sbox_str_starts(argv[1], option) || !parse(argv[1] + strlen(option), &off)) {
-        (void)fputs("usage: sbox-layers-off --list | --off=LAYER[,LAYER] COMMAND...\n", stderr);
+    bool some = argc > 1 && sbox_str_starts(argv[1], option);
+    if (argc < 2 || (some && !parse(argv[1] + strlen(option), &off))) {
+        (void)fputs("usage: sbox-layers-off --list | [--off=LAYER[,LAYER]] COMMAND...\n", stderr);
         return SBOX_EXIT_FAILED;
     }
     struct sbox_options options = {0};
     struct sbox_usage usage = {0};
-    argv[1] = argv[0];
-    int r = sbox_options_parse(argc - 1, argv + 1, &options, &usage);
+    if (some)
+        argv[1] = argv[0];
+    int r = sbox_options_parse(argc - some, argv + some, &options, &usage);
     if (r < 0 || options.verb != SBOX_VERB_RUN) {
         (void)fprintf(stderr, "sbox-layers-off: %s\n", usage.error.message);
         return SBOX_EXIT_FAILED;
