@@ -63,8 +63,10 @@ struct guard {
 
 static void report(const struct guard *g, enum sbox_guard_event event, int code, const char *path)
 {
-    struct sbox_guard_message m = {.event = event, .code = code};
-    (void)snprintf(m.path, sizeof m.path, "%s", path ? path : "");
+    struct sbox_guard_message m = {.event = (int)event, .code = code};
+    size_t size = path ? strnlen(path, sizeof m.path - 1) : 0;
+    if (size > 0)
+        memcpy(m.path, path, size);
     (void)send(g->request->report, &m, sizeof m, MSG_NOSIGNAL);
 }
 

@@ -34,7 +34,7 @@
 void sbox_init_send(int socket, enum sbox_init_event event, int code, uint64_t count,
                     const char *text, const char *detail)
 {
-    struct sbox_init_message m = {.event = event, .code = code, .count = count};
+    struct sbox_init_message m = {.event = (int)event, .code = code, .count = count};
     if (text)
         (void)snprintf(m.text, sizeof m.text, "%s%s%s%s", text, detail ? " '" : "",
                        detail ? detail : "", detail ? "'" : "");

@@ -146,7 +146,8 @@ static bool was_there(const struct sbox_scan *before, const struct sbox_scan_ent
 static bool was_protected(const struct quarantine *q, const char *path)
 {
     char config[PATH_MAX];
-    (void)snprintf(config, sizeof config, "%s/config", path);
+    if ((size_t)snprintf(config, sizeof config, "%s/config", path) >= sizeof config)
+        return false;
     for (size_t i = 0; i < q->protect_count; i++)
         if (q->protects[i].kind == SBOX_PROTECT_RO && strcmp(q->protects[i].path, config) == 0)
             return true;

@@ -215,7 +215,7 @@ static void *swap_on(void *argument)
     struct writer *w = argument;
     while (!atomic_load(&w->stop)) {
         (void)renameat(w->s->fd, "swap", w->s->fd, "gone");
-        (void)symlinkat("/etc/passwd", w->s->fd, "swap");
+        (void)!symlinkat("/etc/passwd", w->s->fd, "swap");
         (void)unlinkat(w->s->fd, "swap", 0);
         (void)renameat(w->s->fd, "gone", w->s->fd, "swap");
     }
