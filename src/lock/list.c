@@ -83,7 +83,7 @@ static bool is_skipped(struct sbox_worker *w, const struct sbox_dir *dir, const 
 static int make_entries(struct sbox_worker *w, struct sbox_dir *dir, uint32_t count)
 {
     char *names = sbox_arena_copy(&w->memory, w->names.data, w->names.size);
-    dir->entries = sbox_arena_zalloc(&w->memory, count + 1, sizeof *dir->entries);
+    dir->entries = sbox_arena_alloc(&w->memory, (count + 1) * sizeof *dir->entries);
     if (!names || !dir->entries)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++) {

@@ -2,6 +2,10 @@
 
 #include "base/escape.h"
 
+#include <pthread.h>
+
+enum { WORTH_A_THREAD = 100 }; /* members */
+
 static int damaged(struct sbox_error *err, const struct sbox_stored_tree *stored)
 {
     return sbox_error_say(err, EBADMSG, "the lock of '%s' is damaged: its records make no tree",
@@ -169,7 +173,7 @@ static bool run(struct splice *s)
     return s->tree->count > 0;
 }
 
-static int decode_members(struct sbox_tree *tree, struct decoded *decoded, size_t *ret_total)
+static int count_members(struct sbox_tree *tree, struct decoded *decoded, size_t *ret_total)
 {
     size_t total = 0;
     for (size_t i = 0; i < tree->member_count; i++) {
@@ -181,13 +185,47 @@ static int decode_members(struct sbox_tree *tree, struct decoded *decoded, size_
         d->records = sbox_arena_alloc(&tree->memory, d->count * sizeof *d->records);
         if (!d->records)
             return -ENOMEM;
-        r = sbox_unit_decode(bytes->data, bytes->size, d->records, d->count);
-        if (r < 0)
-            return r;
         total += d->count;
     }
     *ret_total = total;
     return total < SBOX_NO_ITEM ? 0 : -EBADMSG;
+}
+
+/* Half of the members; the other half is decoded by another thread at the same time. */
+struct share {
+    const struct sbox_tree *tree;
+    struct decoded *decoded;
+    size_t first;
+    size_t last;
+    int result;
+};
+
+static void *decode_share(void *argument)
+{
+    struct share *s = argument;
+    for (size_t i = s->first; s->result == 0 && i < s->last; i++) {
+        const struct sbox_bytes *bytes = &s->tree->members[i]->records;
+        s->result =
+            sbox_unit_decode(bytes->data, bytes->size, s->decoded[i].records, s->decoded[i].count);
+    }
+    return NULL;
+}
+
+static int decode_members(const struct sbox_tree *tree, struct decoded *decoded)
+{
+    size_t half = tree->member_count / 2;
+    struct share first = {.tree = tree, .decoded = decoded, .last = half};
+    struct share second = {
+        .tree = tree, .decoded = decoded, .first = half, .last = tree->member_count};
+    pthread_t thread;
+    bool helped = tree->member_count >= WORTH_A_THREAD &&
+                  pthread_create(&thread, NULL, decode_share, &first) == 0;
+    if (!helped)
+        (void)decode_share(&first);
+    (void)decode_share(&second);
+    if (helped)
+        (void)pthread_join(thread, NULL);
+    return first.result < 0 ? first.result : second.result;
 }
 
 static int splice(struct sbox_tree *tree)
@@ -196,7 +234,9 @@ static int splice(struct sbox_tree *tree)
     struct splice s = {.tree = tree};
     s.decoded = sbox_arena_zalloc(&work, tree->member_count + 1, sizeof *s.decoded);
     size_t total = 0;
-    int r = s.decoded ? decode_members(tree, s.decoded, &total) : -ENOMEM;
+    int r = s.decoded ? count_members(tree, s.decoded, &total) : -ENOMEM;
+    if (r == 0)
+        r = decode_members(tree, s.decoded);
     if (r == 0) {
         s.open = sbox_arena_alloc(&work, (tree->member_count + 1) * sizeof *s.open);
         s.directories = sbox_arena_alloc(&work, (total + 1) * sizeof *s.directories);

@@ -7,8 +7,8 @@
 #include <pthread.h>
 
 enum {
-    SBOX_WALK_SLICE = 128, /* entries of a directory that one job looks at */
-    SBOX_WALK_OPEN = 256,  /* directories kept open at most */
+    SBOX_WALK_SLICE = 32, /* entries of a directory that one job looks at */
+    SBOX_WALK_OPEN = 256, /* directories kept open at most */
     SBOX_WALK_BUFFER = 64 << 10,
 };
 
@@ -52,6 +52,7 @@ struct sbox_worker {
     struct sbox_buf found; /* struct sbox_found */
     struct sbox_arena memory;
     uint64_t drifted;
+    bool met_drift; /* a file was not what its stat data said: read no more of them on trust */
     atomic_ullong entries; /* read by the caller's thread for the progress */
     atomic_ullong bytes;
     atomic_ullong hashed;
