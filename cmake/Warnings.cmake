@@ -32,5 +32,7 @@ if(SBOX_COVERAGE)
 endif()
 if(SBOX_ANALYZE)
     # clang-tidy reads the clang preset's compile commands instead (.ci/run): it knows no -fanalyzer.
-    target_compile_options(sbox_flags INTERFACE -fanalyzer)
+    # gcc 12 loses sight of pointers that are stored in arrays and structs, and calls them leaked;
+    # leaks are LeakSanitizer's (asan preset), which has seen every test.
+    target_compile_options(sbox_flags INTERFACE -fanalyzer -Wno-analyzer-malloc-leak)
 endif()

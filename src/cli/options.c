@@ -85,7 +85,7 @@ static int refuse(struct parser *p)
 static bool choice_index(const char *words, const char *value, int *ret)
 {
     int index = 0;
-    for (const char *word = words; word; index++) {
+    for (const char *word = value ? words : NULL; word; index++) {
         const char *bar = strchr(word, '|');
         size_t size = bar ? (size_t)(bar - word) : strlen(word);
         if (strlen(value) == size && memcmp(word, value, size) == 0) {

@@ -127,7 +127,7 @@ static int add_entry(struct walk *w, struct place at, enum sbox_scan_kind kind,
 
 static bool holds(struct walk *w, struct place at, const char *name)
 {
-    size_t before;
+    size_t before = 0;
     if (push(w, name, &before) < 0)
         return false;
     bool found = faccessat(at.fd, way(w, at), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
@@ -237,7 +237,7 @@ static int visit(struct walk *w, struct place at, struct sbox_scan_node **slot, 
                               sbox_esc(w->path));
     _cleanup_close_ int nearer = -1;
     int r = refresh(w, at, slot, yarn);
-    if (r != 0)
+    if (r != 0 || !*slot)
         return r < 0 ? r : 0;
     if (w->path_size - at.rel > STRETCH) {
         nearer = sbox_open_beneath(at.fd, way(w, at), O_PATH | O_DIRECTORY);
@@ -248,7 +248,7 @@ static int visit(struct walk *w, struct place at, struct sbox_scan_node **slot, 
     if (!w->again)
         w->scan->directories++;
     for (size_t i = 0; r == 0 && i < (*slot)->count; i++) {
-        size_t before;
+        size_t before = 0;
         r = push(w, (*slot)->names[i].name, &before);
         if (r == 0) {
             r = look_at(w, at, &(*slot)->names[i], depth);
@@ -304,7 +304,7 @@ int sbox_scan_run(const struct sbox_scan_request *request, struct sbox_scan *ret
     w.again = true;
     if (r == 0 && !request->alone)
         r = visit(&w, start, &root, false, 0);
-    if (r == 0 && w.changed && request->project_dirfd >= 0)
+    if (r == 0 && root && w.changed && request->project_dirfd >= 0)
         save_cache(request->project_dirfd, root);
     sbox_scan_node_free(root);
     free(w.path);

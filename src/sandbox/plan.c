@@ -4,15 +4,25 @@
 #include <sys/mount.h>
 
 static const char *const layer_names[SBOX_LAYER_COUNT] = {
-    [SBOX_LAYER_CORE] = "core",         [SBOX_LAYER_PIDNS] = "pidns",
-    [SBOX_LAYER_NETNS] = "netns",       [SBOX_LAYER_IPCNS] = "ipcns",
-    [SBOX_LAYER_VIEW] = "view",         [SBOX_LAYER_READONLY] = "readonly",
-    [SBOX_LAYER_PROC] = "proc",         [SBOX_LAYER_MASKS] = "masks",
-    [SBOX_LAYER_TREES] = "trees",       [SBOX_LAYER_GIT] = "git",
-    [SBOX_LAYER_GUARD] = "guard",       [SBOX_LAYER_NESTED] = "nested",
-    [SBOX_LAYER_DUMPABLE] = "dumpable", [SBOX_LAYER_LIMITS] = "limits",
-    [SBOX_LAYER_CAPS] = "caps",         [SBOX_LAYER_LANDLOCK] = "landlock",
-    [SBOX_LAYER_SECCOMP] = "seccomp",   [SBOX_LAYER_ENVIRONMENT] = "environment",
+    [SBOX_LAYER_CORE] = "core",
+    [SBOX_LAYER_PIDNS] = "pidns",
+    [SBOX_LAYER_NETNS] = "netns",
+    [SBOX_LAYER_IPCNS] = "ipcns",
+    [SBOX_LAYER_VIEW] = "view",
+    [SBOX_LAYER_READONLY] = "readonly",
+    [SBOX_LAYER_PROC] = "proc",
+    [SBOX_LAYER_MASKS] = "masks",
+    [SBOX_LAYER_TREES] = "trees",
+    [SBOX_LAYER_GIT] = "git",
+    [SBOX_LAYER_GUARD] = "guard",
+    [SBOX_LAYER_NESTED] = "nested",
+    [SBOX_LAYER_DUMPABLE] = "dumpable",
+    [SBOX_LAYER_LIMITS] = "limits",
+    [SBOX_LAYER_FDS] = "fds",
+    [SBOX_LAYER_CAPS] = "caps",
+    [SBOX_LAYER_LANDLOCK] = "landlock",
+    [SBOX_LAYER_SECCOMP] = "seccomp",
+    [SBOX_LAYER_ENVIRONMENT] = "environment",
 };
 
 static const char *const op_texts[] = {

@@ -77,8 +77,8 @@ static int check_second_name(const struct sbox_root *root, int fd, const char *p
 {
     _cleanup_free_ char *here = NULL;
     _cleanup_free_ char *there = NULL;
-    unsigned major[2];
-    unsigned minor[2];
+    unsigned major[2] = {0, 0};
+    unsigned minor[2] = {0, 0};
     if (sbox_path_within(root->path, path))
         return 0; /* a parent by name, too: the workspace is mounted over it */
     int r = filesystem_path(root->fd, root->path, &here, &major[0], &minor[0]);

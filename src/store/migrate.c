@@ -93,8 +93,8 @@ int sbox_schema_check(sqlite3 *db, struct sbox_error *err)
 {
     _cleanup_free_ char *text = NULL;
     int r = sbox_schema_dump(db, &text, err);
-    if (r < 0)
-        return r;
+    if (r < 0 || !text)
+        return r < 0 ? r : -ENOMEM;
     if (strcmp(text, sbox_schema_text) != 0)
         return sbox_error_say(err, EBADMSG,
                               "%s does not have sbox's schema: it is damaged or was changed",
