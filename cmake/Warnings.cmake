@@ -21,7 +21,8 @@ if(SBOX_SANITIZE)
         -fno-sanitize-recover=all)
     target_link_options(sbox_flags INTERFACE -fsanitize=${SBOX_SANITIZE})
     # gcc's -Wnull-dereference sees paths that only the instrumentation makes.
-    target_compile_options(sbox_flags INTERFACE -Wno-null-dereference -Wno-maybe-uninitialized)
+    target_compile_options(sbox_flags INTERFACE -Wno-null-dereference
+        $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
 if(SBOX_FUZZ)
     target_compile_options(sbox_flags INTERFACE -fsanitize=fuzzer-no-link)
