@@ -377,12 +377,18 @@ static int open_manifest(struct maker *m, bool create, struct sbox_error *err)
     return sbox_manifest_open(d->fd, d->path, create, &m->manifest, err);
 }
 
+/* That there is no earlier lock is no error, and leaves none in *err. */
 static int read_before(struct maker *m, struct sbox_error *err)
 {
-    int r = open_manifest(m, false, err);
+    struct sbox_error inner = SBOX_ERROR_INIT;
+    int r = open_manifest(m, false, &inner);
     if (r == 0)
-        r = sbox_manifest_read(m->manifest, m->request->root->path, &m->before, err);
-    return r == -ENODATA || r == -ENOENT ? 0 : r;
+        r = sbox_manifest_read(m->manifest, m->request->root->path, &m->before, &inner);
+    if (r == -ENODATA || r == -ENOENT)
+        return 0;
+    if (r < 0 && err)
+        *err = inner;
+    return r;
 }
 
 static int make(struct maker *m, struct sbox_lock_result *result, struct sbox_error *err)

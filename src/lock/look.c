@@ -143,8 +143,12 @@ static int hash_watched(struct sbox_worker *w, int fd, struct sbox_entry *entry)
 int sbox_walk_hash(struct sbox_worker *w, int fd, struct sbox_entry *entry)
 {
     int r = -ESTALE;
-    if (w->pool->request->expected && !w->met_drift) {
+    const struct sbox_tree *tree = w->pool->request->expected;
+    if (tree && tree->stat.count > 0 && !w->met_drift) {
+        unsigned long long before = atomic_load_explicit(&w->bytes, memory_order_relaxed);
         r = hash_unchanged(w, fd, entry);
+        if (r == -ESTALE) /* what is read twice counts once */
+            atomic_store_explicit(&w->bytes, before, memory_order_relaxed);
         if (r == 0)
             r = hash_attributes(w, fd, entry);
     }

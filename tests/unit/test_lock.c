@@ -42,6 +42,7 @@ static void test_lock_then_equal(void **state)
     project_age();
     assert_int_equal(project_lock(p, NULL, &r, &err), 0);
     assert_true(r.first);
+    assert_int_equal(err.code, 0);
     assert_int_equal(r.tree_count, 1);
     assert_int_equal(r.packages, 3);
     assert_string_equal(r.trees[0].path, "node_modules");
@@ -65,6 +66,28 @@ static void test_the_fast_path_reads_nothing(void **state)
     assert_int_equal(v.trees[0].hashed, 6);
     assert_int_equal(v.trees[0].entries, 14);
     sbox_verify_result_release(&v);
+}
+
+/* Two projects, one manifest: the second has no lock yet, and that is no error. */
+static void test_the_first_lock_beside_others(void **state)
+{
+    struct project *p = *state;
+    install(p);
+    project_must_lock(p);
+    const struct scratch *s = p->scratch;
+    scratch_mkdir(s, "other/.git");
+    scratch_write(s, "other/node_modules/a/index.js", "1");
+    sbox_root_release(&p->root);
+    const char *other = scratch_path(s, "other");
+    struct sbox_root_request request = {
+        .directory = other, .workspace = other, .home = p->home, .datadir = &p->datadir};
+    assert_int_equal(sbox_root_find(&request, &p->root, NULL), 0);
+    struct sbox_lock_result r = {0};
+    struct sbox_error err = SBOX_ERROR_INIT;
+    assert_int_equal(project_lock(p, NULL, &r, &err), 0);
+    assert_true(r.first);
+    assert_int_equal(err.code, 0);
+    sbox_lock_result_release(&r);
 }
 
 static void change_content(struct project *p)
@@ -212,6 +235,7 @@ static void test_stat_data_is_renewed(void **state)
         assert_int_equal(project_verify(p, SBOX_VERIFY_FAST, &v, NULL), 0);
         assert_true(v.same);
         assert_int_equal(v.trees[0].hashed, round == 0 ? 1 : 0);
+        assert_int_equal(v.trees[0].bytes, round == 0 ? strlen("module.exports = 1\n") : 0);
         sbox_verify_result_release(&v);
     }
     change_content(p);
@@ -430,6 +454,29 @@ static void test_tree_outside_by_name(void **state)
     assert_string_equal(project_both(p), "modified lib.js");
 }
 
+/* On a file system whose times are not to be relied on, fast reads everything as well. */
+static void test_tmpfs_is_always_hashed(void **state)
+{
+    struct project *p = *state;
+    char directory[] = "/dev/shm/sbox-unit-XXXXXX";
+    assert_non_null(mkdtemp(directory));
+    _cleanup_close_ int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(sbox_write_file_atomic(fd, "f", "1", 1, 0644, false), 0);
+    project_age();
+    struct sbox_lock_result r = {0};
+    assert_int_equal(project_lock(p, directory, &r, NULL), 0);
+    sbox_lock_result_release(&r);
+    struct sbox_verify_result v = {0};
+    assert_int_equal(project_verify(p, SBOX_VERIFY_FAST, &v, NULL), 0);
+    bool same = v.same;
+    uint64_t hashed = v.trees[0].hashed;
+    sbox_verify_result_release(&v);
+    assert_int_equal(unlinkat(fd, "f", 0), 0);
+    assert_int_equal(rmdir(directory), 0);
+    assert_true(same);
+    assert_int_equal(hashed, 1);
+}
+
 static void test_links_that_leave_are_hashed(void **state)
 {
     struct project *p = *state;
@@ -532,6 +579,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PROJECT(test_lock_then_equal),
+        PROJECT(test_the_first_lock_beside_others),
         PROJECT(test_the_fast_path_reads_nothing),
         PROJECT(test_same_size_and_times_put_back),
         PROJECT(test_verdict_modified),
@@ -554,6 +602,7 @@ int main(void)
         PROJECT(test_named_tree_carries_the_others),
         PROJECT(test_paths_that_name_no_tree),
         PROJECT(test_tree_outside_by_name),
+        PROJECT(test_tmpfs_is_always_hashed),
         PROJECT(test_links_that_leave_are_hashed),
         PROJECT(test_links_to_what_was_not_recorded),
         PROJECT(test_links_into_private_places_are_refused),
