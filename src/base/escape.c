@@ -64,7 +64,7 @@ void sbox_escape(struct sbox_buf *out, const char *s, size_t size)
         if (n > 0 && !unprintable(cp)) {
             sbox_buf_add(out, s, n);
         } else if (n == 1 && (cp == '\n' || cp == '\t' || cp == '\r' || cp == '\\')) {
-            char name = cp == '\n' ? 'n' : cp == '\t' ? 't' : cp == '\r' ? 'r' : '\\';
+            int name = cp == '\n' ? 'n' : cp == '\t' ? 't' : cp == '\r' ? 'r' : '\\';
             sbox_buf_add_byte(out, '\\');
             sbox_buf_add_byte(out, (uint8_t)name);
         } else {

@@ -17,6 +17,7 @@ static void run_release(struct sbox_run *run)
         free(run->paths[i].path);
     free(run->paths);
     free(run->trees);
+    free(run->cache_path);
     sbox_protects_release(&run->protects);
     sbox_env_wipe_strv(&run->environment);
     sbox_env_report_release(&run->dropped);

@@ -21,6 +21,7 @@ struct sbox_run {
     struct sbox_env_report dropped;
     struct sbox_facts facts;
     struct sbox_policy policy;
+    char *cache_path;
     bool keep_environment;
 };
 

@@ -5,9 +5,11 @@
 #include "base/escape.h"
 #include "base/fd.h"
 #include "confine/landlock.h"
+#include "sandbox/build.h"
 #include "sandbox/policy_paths.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 
 /* A tree that git tracks stays real: under an overlay `git switch` would succeed and leave stale
@@ -149,6 +151,36 @@ static int add_environment(struct sbox_run *run, const struct sbox_options *o,
     return r;
 }
 
+/* ~/.cache/sbox/<id>/<tree>/<cache>, made here: the plan only names them. */
+static int add_kept_caches(struct sbox_run *run, struct sbox_error *err)
+{
+    char id[SBOX_PROJECT_ID_SIZE];
+    char path[PATH_MAX];
+    const char *base = getenv("XDG_CACHE_HOME");
+    const char *home = run->policy.home;
+    bool own = base && base[0] == '/';
+    if (!own && !home)
+        return sbox_error_say(err, ENOENT, "--keep-cache: no home directory to keep it in");
+    sbox_project_id(run->session.root.path, id);
+    if (asprintf(&run->cache_path, "%s%s/sbox/%s", own ? base : home, own ? "" : "/.cache", id) < 0)
+        return sbox_error_set(err, ENOMEM, "--keep-cache");
+    if (sbox_path_within(run->cache_path, run->session.root.path))
+        return sbox_error_say(err, EINVAL, "--keep-cache: '%s' lies in the workspace",
+                              sbox_esc(run->cache_path));
+    for (size_t t = 0; t < run->policy.tree_count; t++)
+        for (size_t i = 0; sbox_tree_caches[i]; i++) {
+            int r = sbox_plan_cache_dir(run->cache_path, run->trees[t].path, sbox_tree_caches[i],
+                                        path, sizeof path);
+            if (r == 0)
+                r = sbox_mkdir_parents(AT_FDCWD, path, 0700);
+            if (r < 0)
+                return sbox_error_set(err, -r, "--keep-cache: make '%s'", sbox_esc(path));
+        }
+    run->policy.cache_path = run->cache_path;
+    run->policy.keep_cache = true;
+    return 0;
+}
+
 static int check_owner(const struct sbox_run *run, struct sbox_error *err)
 {
     if (geteuid() != 0 || run->session.root.owner == 0)
@@ -172,10 +204,11 @@ int sbox_run_make_policy(struct sbox_run *run, const struct sbox_options *o, str
     p->data_path = run->session.data.path;
     p->command = o->args;
     p->allow_env = o->allow_env;
-    p->keep_cache = false;
     int r = check_owner(run, err);
     if (r == 0)
         r = add_trees(run, err);
+    if (r == 0 && o->keep_cache)
+        r = add_kept_caches(run, err);
     if (r == 0)
         r = add_paths(run, o, err);
     if (r == 0)

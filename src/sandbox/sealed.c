@@ -122,6 +122,20 @@ static bool has_user_xattrs(int dirfd)
            fremovexattr(dirfd, "user.sbox.probe") == 0;
 }
 
+static int cover_cache(struct sbox_view *view, int tree, const char *cache, uint64_t attr)
+{
+    char name[32];
+    (void)snprintf(name, sizeof name, "%u", view->scratch_dirs);
+    _cleanup_close_ int at = openat(tree, cache, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (at < 0)
+        return 0;
+    if (mkdirat(view->scratch, name, 0755) < 0)
+        return -errno;
+    view->scratch_dirs++;
+    _cleanup_close_ int empty = sbox_mount_clone(view->scratch, name, 0, attr);
+    return empty < 0 ? empty : sbox_mount_onto(empty, at);
+}
+
 /* The fallback: the tree read-only, with an empty writable directory on each cache that exists. */
 static int mount_read_only(struct sbox_view *view, int tree, uint64_t attr)
 {
@@ -131,18 +145,8 @@ static int mount_read_only(struct sbox_view *view, int tree, uint64_t attr)
         return ro;
     int r = sbox_mount_onto(ro, tree);
     view->read_only_trees = true;
-    for (size_t i = 0; r == 0 && sbox_tree_caches[i]; i++) {
-        _cleanup_close_ int cache =
-            openat(ro, sbox_tree_caches[i], O_PATH | O_NOFOLLOW | O_CLOEXEC);
-        if (cache < 0)
-            continue;
-        char name[32];
-        (void)snprintf(name, sizeof name, "%u", view->scratch_dirs++);
-        if (mkdirat(view->scratch, name, 0755) < 0)
-            return -errno;
-        _cleanup_close_ int empty = sbox_mount_clone(view->scratch, name, 0, attr);
-        r = empty < 0 ? empty : sbox_mount_onto(empty, cache);
-    }
+    for (size_t i = 0; r == 0 && sbox_tree_caches[i]; i++)
+        r = cover_cache(view, ro, sbox_tree_caches[i], attr);
     return r;
 }
 

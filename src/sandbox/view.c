@@ -234,7 +234,7 @@ static int step_hide(struct sbox_view *view, const struct sbox_step *step)
     if (fstatat(view->root, step->target, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? 0 : -errno;
     const char *cover = S_ISDIR(st.st_mode) ? SBOX_HIDDEN_DIR : SBOX_HIDDEN_FILE;
-    _cleanup_close_ int fd = sbox_mount_clone(view->root, cover, 0, MOUNT_ATTR_RDONLY);
+    _cleanup_close_ int fd = sbox_mount_clone(view->covers, cover, 0, MOUNT_ATTR_RDONLY);
     if (fd < 0)
         return fd;
     return move_mount(fd, "", view->root, step->target, MOVE_MOUNT_F_EMPTY_PATH) < 0 ? -errno : 0;
@@ -322,12 +322,12 @@ static int make_scratch(struct sbox_view *view)
 static int make_covers(const struct sbox_plan *plan, struct sbox_view *view)
 {
     /* With the host's root below, nothing may be written into it: covers lie on scratch. */
-    if (plan->host_root)
-        return 0;
-    if (mkdirat(view->root, ".sbox", 0711) < 0 || mkdirat(view->root, SBOX_HIDDEN_DIR, 0) < 0 ||
-        mkdirat(view->root, SBOX_EMPTY_DIR, 0555) < 0)
+    int at = plan->host_root ? view->scratch : view->root;
+    if (mkdirat(at, ".sbox", 0711) < 0 || mkdirat(at, SBOX_HIDDEN_DIR, 0) < 0 ||
+        mkdirat(at, SBOX_EMPTY_DIR, 0555) < 0)
         return -errno;
-    return make_file(view->root, SBOX_HIDDEN_FILE, NULL, 0);
+    view->covers = at;
+    return make_file(at, SBOX_HIDDEN_FILE, NULL, 0);
 }
 
 static int pivot(struct sbox_view *view)

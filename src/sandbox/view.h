@@ -14,6 +14,7 @@ enum { SBOX_OVERLAYS_MAX = 256 };
 struct sbox_view {
     int root;      /* the new root */
     int scratch;   /* the tmpfs that holds everything that is thrown away */
+    int covers;    /* the directory that SBOX_HIDDEN_* lie below */
     int workspace; /* the workspace in the new root, once it is mounted; else -1 */
     unsigned scratch_dirs;
     struct {
