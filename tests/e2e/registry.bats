@@ -42,16 +42,16 @@ works()
     refute_stderr_has "sbox: "
 }
 
-# refused PATH: neither run nor verify lets the tree pass, and both name the culprit.
+# refused VERDICT PATH: neither run nor verify lets the tree pass, and both name the culprit.
 refused()
 {
     run --separate-stderr sbox run touch marker
     assert_status 120
-    assert_stderr_has "$1"
+    assert_stderr_has "$1: node_modules/$2"
     [[ ! -e marker ]]
     run --separate-stderr sbox verify
     assert_status 1
-    assert_output_has "$1"
+    assert_output_has "$(printf '  %-9s %s' "$1" "$2")"
 }
 
 boots()
@@ -65,7 +65,7 @@ boots()
 @test "lock recorded the tree, verify finds it the same" {
     run --separate-stderr sbox verify
     assert_status 0
-    assert_output_has node_modules
+    assert_output_has "the same as locked: 1 tree"
     assert_equal "$stderr" ""
 }
 
@@ -140,14 +140,14 @@ boots()
     touch -r "$file" "$SHOP_DIR/mtime"
     printf X | dd of="$file" conv=notrunc status=none
     touch -r "$SHOP_DIR/mtime" "$file"
-    refused "$file"
+    refused modified express/lib/express.js
     printf %s "$old" | dd of="$file" conv=notrunc status=none
     boots
 }
 
 @test "one file added" {
     echo 'process.exit(66)' >node_modules/react/extra.js
-    refused node_modules/react/extra.js
+    refused added react/extra.js
     rm node_modules/react/extra.js
     boots
 }
@@ -156,7 +156,7 @@ boots()
     local file=node_modules/react/index.js mode
     mode=$(stat -c %a "$file")
     chmod 0755 "$file"
-    refused "$file"
+    refused mode react/index.js
     chmod "$mode" "$file"
     boots
 }
@@ -165,7 +165,7 @@ boots()
     local link=node_modules/.bin/jest target
     target=$(readlink "$link")
     ln -sfn ../typescript/bin/tsc "$link"
-    refused "$link"
+    refused target .bin/jest
     ln -sfn "$target" "$link"
     boots
 }

@@ -43,15 +43,16 @@ works()
     refute_stderr_has "sbox: "
 }
 
+# refused VERDICT PATH: neither run nor verify lets the tree pass, and both name the culprit.
 refused()
 {
     run --separate-stderr sbox run touch marker
     assert_status 120
-    assert_stderr_has "$1"
+    assert_stderr_has "$1: .venv/$2"
     [[ ! -e marker ]]
     run --separate-stderr sbox verify
     assert_status 1
-    assert_output_has "$1"
+    assert_output_has "$(printf '  %-9s %s' "$1" "$2")"
 }
 
 boots()
@@ -65,7 +66,7 @@ boots()
 @test "lock recorded the venv, verify finds it the same" {
     run --separate-stderr sbox verify
     assert_status 0
-    assert_output_has .venv
+    assert_output_has "the same as locked: 1 tree"
     assert_equal "$stderr" ""
 }
 
@@ -105,28 +106,28 @@ boots()
     cp -p "$file" "$APP_DIR/kept"
     printf X | dd of="$file" bs=1 seek=3 conv=notrunc status=none
     touch -r "$APP_DIR/kept" "$file"
-    refused "$file"
+    refused modified "${file#.venv/}"
     dd if="$APP_DIR/kept" of="$file" conv=notrunc status=none
     boots
 }
 
 @test "one file added: a .pth that python would execute at each start" {
     echo 'import os' >"$SITE/extra.pth"
-    refused "$SITE/extra.pth"
+    refused added "${SITE#.venv/}/extra.pth"
     rm "$SITE/extra.pth"
     boots
 }
 
 @test "one mode changed" {
     chmod u+s .venv/bin/greet
-    refused .venv/bin/greet
+    refused mode bin/greet
     chmod u-s .venv/bin/greet
     boots
 }
 
 @test "one link retargeted" {
     ln -sfn ../../app/__main__.py .venv/bin/python3
-    refused .venv/bin/python3
+    refused target bin/python3
     ln -sfn /usr/bin/python3 .venv/bin/python3
     boots
 }
