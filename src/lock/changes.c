@@ -18,12 +18,12 @@ static int by_path(const void *a, const void *b)
 static const struct sbox_stored_member **sorted(const struct sbox_stored_tree *tree)
 {
     size_t count = tree ? tree->member_count : 0;
-    const struct sbox_stored_member **list = calloc(count + 1, sizeof *list);
+    const struct sbox_stored_member **list = calloc(count + 1, sizeof(struct sbox_stored_member *));
     if (!list)
         return NULL;
     for (size_t i = 0; i < count; i++)
         list[i] = &tree->members[i];
-    qsort(list, count, sizeof *list, by_path);
+    qsort(list, count, sizeof(struct sbox_stored_member *), by_path);
     return list;
 }
 

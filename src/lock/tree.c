@@ -257,13 +257,13 @@ int sbox_tree_load(const struct sbox_stored_tree *stored, struct sbox_tree *ret,
                    struct sbox_error *err)
 {
     struct sbox_tree tree = {.member_count = stored->member_count};
-    tree.members =
-        sbox_arena_alloc(&tree.memory, (stored->member_count + 1) * sizeof *tree.members);
+    tree.members = sbox_arena_alloc(&tree.memory, (stored->member_count + 1) *
+                                                      sizeof(struct sbox_stored_member *));
     int r = tree.members ? 0 : -ENOMEM;
     if (r == 0) {
         for (size_t i = 0; i < stored->member_count; i++)
             tree.members[i] = &stored->members[i];
-        qsort(tree.members, tree.member_count, sizeof *tree.members, member_order);
+        qsort(tree.members, tree.member_count, sizeof(struct sbox_stored_member *), member_order);
         r = splice(&tree);
     }
     if (r < 0) {

@@ -9,7 +9,7 @@
 
 /* The parts of the theory in walk.h that are about threads: jobs, workers, the end, errors. */
 
-enum { THREADS_MAX = 64, PROGRESS_NS = 100 * 1000 * 1000 };
+enum { THREADS_MAX = 64, THREADS_COLD = 16, TICK_NS = 20 * 1000 * 1000, TICKS_TO_TELL = 5 };
 
 void sbox_walk_fail(struct sbox_worker *w, int code, const struct sbox_dir *dir, const char *name,
                     const char *what)
@@ -140,13 +140,25 @@ static void *work(void *argument)
     return NULL;
 }
 
-static unsigned thread_count(unsigned asked)
+/* The workers of one walk. As many start as there are processors. That is right when the tree lies
+ * in the page cache; when it does not, they wait for the disk, and more of them make the disk work
+ * on more at once (a cold tree of 650 MB: 5.6 s with 2 threads, 2.1 s with 16). Idle processors
+ * while there is work tell the one from the other. */
+struct crew {
+    struct sbox_pool *pool;
+    struct sbox_worker *workers;
+    unsigned started;
+    unsigned processors;
+    unsigned most;
+    int64_t wall; /* at the last look, nanoseconds */
+    int64_t cpu;
+};
+
+static unsigned count_processors(void)
 {
-    if (asked == 0) {
-        cpu_set_t set;
-        asked = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
-    }
-    return asked < 1 ? 1 : asked > THREADS_MAX ? THREADS_MAX : asked;
+    cpu_set_t set;
+    int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (unsigned)n;
 }
 
 static int worker_init(struct sbox_worker *w, struct sbox_pool *pool)
@@ -170,47 +182,115 @@ static void worker_release(struct sbox_worker *w)
     sbox_arena_release(&w->memory);
 }
 
-static void tell(const struct sbox_pool *pool, struct sbox_worker *workers, unsigned count)
+static int crew_init(struct crew *crew, struct sbox_pool *pool, unsigned asked)
 {
-    const struct sbox_walk_request *request = pool->request;
+    *crew = (struct crew){.pool = pool};
+    crew->processors = asked > 0 && asked < THREADS_MAX ? asked : count_processors();
+    crew->most = asked > 0 || crew->processors > THREADS_COLD ? crew->processors : THREADS_COLD;
+    crew->workers = calloc(crew->most, sizeof *crew->workers);
+    return crew->workers ? worker_init(&crew->workers[0], pool) : -ENOMEM;
+}
+
+static void crew_release(struct crew *crew)
+{
+    for (unsigned i = 0; crew->workers && i < crew->most; i++)
+        worker_release(&crew->workers[i]);
+    free(crew->workers);
+}
+
+/* With the pool's mutex held. Starts as many as it gets. */
+static int start_until(struct crew *crew, unsigned count)
+{
+    int r = 0;
+    while (r == 0 && crew->started < count) {
+        struct sbox_worker *w = &crew->workers[crew->started];
+        if (!w->pool)
+            r = worker_init(w, crew->pool);
+        if (r == 0)
+            r = -pthread_create(&w->thread, NULL, work, w);
+        if (r == 0)
+            crew->pool->workers = ++crew->started;
+    }
+    return r;
+}
+
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void grow(struct crew *crew)
+{
+    int64_t wall = clock_ns(CLOCK_MONOTONIC);
+    int64_t cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    int64_t could = (wall - crew->wall) * crew->processors;
+    bool idle = (cpu - crew->cpu) * 10 < could * 7;
+    if (idle && crew->pool->job_count > 0)
+        (void)start_until(crew, crew->most);
+    crew->wall = wall;
+    crew->cpu = cpu;
+}
+
+static void tell(const struct crew *crew)
+{
+    const struct sbox_walk_request *request = crew->pool->request;
     struct sbox_progress now = {0};
     if (request->base)
         now = *request->base;
-    for (unsigned i = 0; i < count; i++) {
-        now.entries += atomic_load_explicit(&workers[i].entries, memory_order_relaxed);
-        now.bytes += atomic_load_explicit(&workers[i].bytes, memory_order_relaxed);
+    for (unsigned i = 0; i < crew->started; i++) {
+        now.entries += atomic_load_explicit(&crew->workers[i].entries, memory_order_relaxed);
+        now.bytes += atomic_load_explicit(&crew->workers[i].bytes, memory_order_relaxed);
     }
     request->progress(&now, request->progress_context);
 }
 
-/* The caller's thread waits, and tells how far the workers are. */
-static void wait_for_all(struct sbox_pool *pool, struct sbox_worker *workers, unsigned count)
+static bool wait_a_tick(struct sbox_pool *pool)
 {
-    (void)pthread_mutex_lock(&pool->mutex);
-    while (pool->ended < count) {
-        if (!pool->request->progress) {
-            (void)pthread_cond_wait(&pool->idle, &pool->mutex);
-            continue;
-        }
-        struct timespec until;
-        (void)clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += PROGRESS_NS;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        if (pthread_cond_timedwait(&pool->idle, &pool->mutex, &until) == ETIMEDOUT) {
-            (void)pthread_mutex_unlock(&pool->mutex);
-            tell(pool, workers, count);
-            (void)pthread_mutex_lock(&pool->mutex);
-        }
-    }
-    (void)pthread_mutex_unlock(&pool->mutex);
+    struct timespec until;
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += TICK_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    return pthread_cond_timedwait(&pool->idle, &pool->mutex, &until) == ETIMEDOUT;
 }
 
-static int take_results(struct sbox_walk *walk, struct sbox_worker *workers, unsigned count)
+/* The caller's thread waits, looks whether more hands would help, and tells how far they are. */
+static void wait_for_all(struct crew *crew)
+{
+    struct sbox_pool *pool = crew->pool;
+    for (unsigned ticks = 0; pool->ended < crew->started;) {
+        if (!wait_a_tick(pool))
+            continue;
+        grow(crew);
+        if (++ticks % TICKS_TO_TELL != 0 || !pool->request->progress)
+            continue;
+        (void)pthread_mutex_unlock(&pool->mutex);
+        tell(crew);
+        (void)pthread_mutex_lock(&pool->mutex);
+    }
+}
+
+static int run_threads(struct crew *crew)
+{
+    struct sbox_pool *pool = crew->pool;
+    crew->wall = clock_ns(CLOCK_MONOTONIC);
+    crew->cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    (void)pthread_mutex_lock(&pool->mutex);
+    int r = start_until(crew, crew->processors);
+    wait_for_all(crew);
+    (void)pthread_mutex_unlock(&pool->mutex);
+    for (unsigned i = 0; i < crew->started; i++)
+        (void)pthread_join(crew->workers[i].thread, NULL);
+    return crew->started > 0 ? 0 : r; /* one is enough */
+}
+
+static int take_results(struct sbox_walk *walk, struct crew *crew)
 {
     struct sbox_buf found = {0};
-    for (unsigned i = 0; i < count; i++) {
-        struct sbox_worker *w = &workers[i];
+    for (unsigned i = 0; i < crew->most; i++) {
+        struct sbox_worker *w = &crew->workers[i];
         sbox_buf_add(&found, w->found.data, w->found.size);
         found.failed |= w->found.failed;
         sbox_arena_join(&walk->memory, &w->memory);
@@ -222,25 +302,6 @@ static int take_results(struct sbox_walk *walk, struct sbox_worker *workers, uns
     walk->found = (struct sbox_found *)(void *)found.data;
     walk->found_count = found.size / sizeof *walk->found;
     return found.failed || walk->caches.failed ? -ENOMEM : 0;
-}
-
-/* Starts as many threads as it gets; one is enough. */
-static int run_threads(struct sbox_pool *pool, struct sbox_worker *workers, unsigned count)
-{
-    unsigned started = 0;
-    int r = 0;
-    (void)pthread_mutex_lock(&pool->mutex);
-    for (; started < count; started++) {
-        r = pthread_create(&workers[started].thread, NULL, work, &workers[started]);
-        if (r != 0)
-            break;
-    }
-    pool->workers = started;
-    (void)pthread_mutex_unlock(&pool->mutex);
-    wait_for_all(pool, workers, started);
-    for (unsigned i = 0; i < started; i++)
-        (void)pthread_join(workers[i].thread, NULL);
-    return started > 0 ? 0 : -r;
 }
 
 /* The root is a file: the whole walk is one look. */
@@ -300,42 +361,35 @@ static int open_root(const struct sbox_walk_request *request, uint8_t *ret_type)
     return fd < 0 ? -errno : fd;
 }
 
-static int walk_root(struct sbox_pool *pool, struct sbox_worker *workers, unsigned count, int fd)
+static int walk_root(struct crew *crew, int fd)
 {
-    if (pool->walk->root->type == SBOX_ENTRY_FILE) {
-        walk_file(&workers[0], fd);
+    struct sbox_walk *walk = crew->pool->walk;
+    if (walk->root->type == SBOX_ENTRY_FILE) {
+        walk_file(&crew->workers[0], fd);
         sbox_close(fd);
         return 0;
     }
-    int r = push_root(&workers[0], fd);
+    int r = push_root(&crew->workers[0], fd);
     if (r == 0)
-        r = run_threads(pool, workers, count);
-    if (pool->walk->top) {
-        sbox_close(pool->walk->top->fd);
-        pool->walk->top->fd = -1;
+        r = run_threads(crew);
+    if (walk->top) {
+        sbox_close(walk->top->fd);
+        walk->top->fd = -1;
     }
     return r;
 }
 
-static int run_pool(struct sbox_pool *pool, unsigned count, int fd)
+static int run_pool(struct sbox_pool *pool, unsigned threads, int fd)
 {
-    struct sbox_worker *workers = calloc(count, sizeof *workers);
-    if (!workers) {
-        sbox_close(fd);
-        return -ENOMEM;
-    }
-    int r = 0;
-    for (unsigned i = 0; r == 0 && i < count; i++)
-        r = worker_init(&workers[i], pool);
+    struct crew crew;
+    int r = crew_init(&crew, pool, threads);
     if (r == 0)
-        r = walk_root(pool, workers, count, fd);
+        r = walk_root(&crew, fd);
     else
         sbox_close(fd);
     if (r == 0)
-        r = take_results(pool->walk, workers, count);
-    for (unsigned i = 0; i < count; i++)
-        worker_release(&workers[i]);
-    free(workers);
+        r = take_results(pool->walk, &crew);
+    crew_release(&crew);
     return r;
 }
 
@@ -371,7 +425,7 @@ static int run(const struct sbox_walk_request *request, struct sbox_walk *walk,
         .work = PTHREAD_COND_INITIALIZER,
         .idle = PTHREAD_COND_INITIALIZER,
     };
-    r = run_pool(&pool, thread_count(request->threads), fd);
+    r = run_pool(&pool, request->threads, fd);
     free(pool.jobs);
     if (pool.code == 0)
         return r < 0 ? sbox_error_set(err, -r, "walk '%s'", sbox_esc(request->label)) : 0;

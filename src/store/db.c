@@ -114,7 +114,6 @@ static int authorize(void *context, int action, const char *a, const char *b, co
     switch (action) {
     case SQLITE_SELECT:
     case SQLITE_TRANSACTION:
-        return SQLITE_OK;
     case SQLITE_READ:
         return SQLITE_OK;
     case SQLITE_INSERT:
