@@ -50,7 +50,8 @@ secret()
         wait_for 10 test -e "seen.$n"
         if grep -q "$CANARY" "seen.$n"; then fail "save $n was readable"; fi
     done
-    wait "${HOST_PIDS[0]}"
+    finish 10
+    assert_equal "$status" 0
     grep -q '\.env' "$T/host.err" # and the run says so
     grep -q "$CANARY-9" .env      # the host's file is the host's
 }

@@ -18,11 +18,9 @@ load ../helpers/common
     inside ./plain
     assert_status 126
     assert_stderr_has 'sbox: '
-    inside no-such-command-here
-    assert_status 127
+    run -127 --separate-stderr sbox run no-such-command-here
     assert_stderr_has no-such-command-here
-    inside ./no-such-file
-    assert_status 127
+    run -127 --separate-stderr sbox run ./no-such-file
 }
 
 @test "D2: the short form, --, and a word that is a verb" {

@@ -5,6 +5,7 @@ load ../helpers/common
 load ../helpers/attack
 
 MARK=86420.$BATS_TEST_NUMBER
+family=()
 
 scene()
 {
@@ -15,11 +16,15 @@ scene()
     before=$(find . -path ./.git/objects -prune -o -print | LC_ALL=C sort | xargs -d '\n' stat -c '%n %F %s')
 }
 
-# Of this test's own: the binary's path and the command's odd number are in the argument lists.
+# Of this test's own: the command by its odd number, sbox's processes by the pids seen before.
 survivors()
 {
-    local found
-    found=$(pgrep -u "$(id -u)" -f -- "sleep $MARK") && ps -o pid,ppid,stat,args -p "${found//$'\n'/,}"
+    local found pid
+    found=$(pgrep -u "$(id -u)" -x -f -- "sleep $MARK" || true)
+    for pid in "${family[@]}"; do
+        if ! has_ended "$pid"; then found+=" $pid"; fi
+    done
+    echo $found
 }
 
 no_survivors()
@@ -29,7 +34,9 @@ no_survivors()
 
 check_nothing_left()
 {
-    if ! wait_for 10 no_survivors; then fail "left after kill $1:" "$(survivors)"; fi
+    if ! wait_for 10 no_survivors; then 
+        fail "left after kill $1:" "$(ps -o pid,ppid,stat,args -p "$(survivors | tr ' ' ,)")"
+    fi
     if grep -F " $T" /proc/self/mountinfo; then fail "a mount is left after kill $1"; fi
     local after
     after=$(find . -path ./.git/objects -prune -o -print | LC_ALL=C sort | xargs -d '\n' stat -c '%n %F %s')
@@ -45,6 +52,7 @@ check_nothing_left()
         "${BARE[@]}" "$SBOX" run sleep "$MARK" 3>&- >/dev/null 2>&1 </dev/null &
         pid=$!
         sleep "0.0$(printf '%02d' $((RANDOM % (n % 2 ? 25 : 99))))"
+        family=($(descendants "$pid"))
         kill -9 "$pid"
         wait "$pid" 2>/dev/null || true
         check_nothing_left "$n"
@@ -57,21 +65,16 @@ check_nothing_left()
 @test "C9: a kill of any one process of sbox ends the run" {
     scene
     set_bare
-    local n pid victim all
+    local n pid victim
     for n in 1 2 3 4; do
         "${BARE[@]}" "$SBOX" run sleep "$MARK" 3>&- >/dev/null 2>&1 </dev/null &
         pid=$!
         wait_for 10 pgrep -u "$(id -u)" -x -f "sleep $MARK"
-        all=($(pgrep -u "$(id -u)" -f -- "run sleep $MARK"))
-        if ((n > ${#all[@]})); then
-            kill -9 "$pid"
-            wait "$pid" 2>/dev/null || true
-            continue
-        fi
-        victim=${all[n - 1]}
+        family=($(descendants "$pid"))
+        victim=${family[n - 1]:-$pid}
         kill -9 "$victim"
         wait "$pid" 2>/dev/null || true
-        check_nothing_left "of process $n of ${#all[@]}"
+        check_nothing_left "of process $n of ${#family[@]}"
     done
 }
 
@@ -84,6 +87,7 @@ check_nothing_left()
         "${BARE[@]}" env --default-signal=INT "$SBOX" run sleep "$MARK" 3>&- >/dev/null 2>&1 </dev/null &
         pid=$!
         wait_for 10 pgrep -u "$(id -u)" -x -f "sleep $MARK"
+        family=($(descendants "$pid"))
         kill -s "$signal" "$pid"
         status=0
         wait "$pid" || status=$?

@@ -127,7 +127,8 @@ refuses_without()
     touch go
     wait_for 20 test -e done
     [[ ! -s seen ]]
-    wait "${HOST_PIDS[0]}"
+    finish 10
+    assert_equal "$status" 0
 }
 
 streams='echo out >/dev/stdout; echo err | tee /dev/stderr >/dev/null; cat </dev/stdin; ls / >/dev/null; tty'
@@ -180,8 +181,7 @@ streams='echo out >/dev/stdout; echo err | tee /dev/stderr >/dev/null; cat </dev
     in_host "$SBOX" run sh -c 'touch up; while :; do echo evil >>.git/config; sleep 0.01; done 2>/dev/null'
     wait_for 10 test -e up
     git config branch.main.remote elsewhere
-    local status=0
-    wait "${HOST_PIDS[0]}" || status=$?
+    finish 10
     [[ $status -ne 0 ]]
     grep -q 'sbox: ' "$T/host.err"
     run grep -c evil .git/config
@@ -196,8 +196,7 @@ streams='echo out >/dev/stdout; echo err | tee /dev/stderr >/dev/null; cat </dev
     wait_for 10 test -e up
     rm -rf node_modules
     plant_file node_modules/a/package.json '{"name":"a","version":"1.0.0"}'
-    local status=0
-    wait "${HOST_PIDS[0]}" || status=$?
+    finish 10
     [[ $status -ne 0 ]]
     grep -q 'sbox: ' "$T/host.err"
     [[ ! -e node_modules/a/evil.js ]]

@@ -135,6 +135,30 @@ wait_for()
     done
 }
 
+# Ended, though bash may not have collected it yet.
+has_ended()
+{
+    ! grep -q '^State:[[:space:]]*[^Z]' "/proc/$1/status" 2>/dev/null
+}
+
+# finish SECONDS: the program that in_host started last ends by itself; sets $status.
+finish()
+{
+    wait_for "$1" has_ended "${HOST_PIDS[-1]}"
+    status=0
+    wait "${HOST_PIDS[-1]}" || status=$?
+}
+
+# All processes below one, itself not included.
+descendants()
+{
+    local child
+    for child in $(pgrep -P "$1"); do
+        echo "$child"
+        descendants "$child"
+    done
+}
+
 assert_status()
 {
     if [[ $status -ne $1 ]]; then
