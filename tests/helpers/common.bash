@@ -138,7 +138,7 @@ wait_for()
 # Ended, though bash may not have collected it yet.
 has_ended()
 {
-    ! grep -q '^State:[[:space:]]*[^Z]' "/proc/$1/status" 2>/dev/null
+    ! grep -q '^State:[[:space:]]*[^Z[:space:]]' "/proc/$1/status" 2>/dev/null
 }
 
 # finish SECONDS: the program that in_host started last ends by itself; sets $status.
