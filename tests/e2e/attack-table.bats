@@ -1,6 +1,6 @@
 # The attack table: every forbidden act of product.md and of the cases, tried inside by the probe,
-# and what the kernel answers. attack-table.expected is the whole of it; its first word behind the
-# tab is what stands there today, "open" marks what a later issue delivers.
+# and what the kernel answers. attack-table.expected is the whole of it: name, answer, and "open" for
+# what still works and a later issue closes.
 load ../helpers/common
 load ../helpers/attack
 

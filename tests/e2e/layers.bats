@@ -19,10 +19,21 @@ teardown()
     done
 }
 
-@test "docs/layers.md is what this machine shows" {
+# Of docs/layers.md: the head of its big table, and the rows that attack-control.expected vouches for
+# on any machine. Which devices, protocols and services a host has makes the others differ.
+rows_of_any_machine()
+{
+    awk -F ' *[|] *' 'NR == FNR {known[$1]; next}
+        $2 == "row" || $2 in known || $2 ~ /^git[.]plant/' "$E2E/attack-control.expected" "$1"
+}
+
+@test "docs/layers.md says what this machine shows" {
     plant_targets
     attack "$HELPERS/layer-table.sh" "$LAYERS_OFF" >"$T/layers.md"
     if [[ -n ${SBOX_BLESS:-} ]]; then cp "$T/layers.md" "$SBOX_BLESS/layers.md"; fi
-    run diff "$SBOX_SOURCE_DIR/docs/layers.md" "$T/layers.md"
+    rows_of_any_machine "$SBOX_SOURCE_DIR/docs/layers.md" >"$T/expected"
+    rows_of_any_machine "$T/layers.md" >"$T/seen"
+    (($(wc -l <"$T/expected") > 50))
+    run diff "$T/expected" "$T/seen"
     assert_status 0
 }

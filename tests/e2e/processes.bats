@@ -50,8 +50,9 @@ SCRIPT
 check_limited()
 {
     # a dynamic sbox may not even be loaded: 127, which bats would take for a mistake in the test
-    run --separate-stderr bash -c "ulimit $1 && env -i HOME='$HOME' USER=x LOGNAME=x \
-        PATH=/usr/bin:/bin ASAN_OPTIONS=detect_leaks=0 '$SBOX' run touch marker || exit \$((\$? == 127 ? 1 : \$?))"
+    run --separate-stderr bash -c 'bash -c "$1"; status=$?; exit $((status == 127 ? 1 : status))' - \
+        "ulimit $1 && exec env -i HOME='$HOME' USER=x LOGNAME=x PATH=/usr/bin:/bin \
+        ASAN_OPTIONS=detect_leaks=0 '$SBOX' run touch marker"
     if [[ -e marker ]]; then
         assert_status 0
         rm marker

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/aio_abi.h>
 #include <linux/landlock.h>
 #include <mqueue.h>
 #include <poll.h>
@@ -362,6 +363,13 @@ static int makes_pidfd(const struct probe_row *row)
     return probe_result(syscall(SYS_pidfd_open, getpid(), 0));
 }
 
+static int starts_aio(const struct probe_row *row)
+{
+    (void)row;
+    aio_context_t context = 0;
+    return probe_result(syscall(SYS_io_setup, 1, &context));
+}
+
 static int opens_null_by_link(const struct probe_row *row)
 {
     unlink("probe-null");
@@ -425,6 +433,7 @@ static const struct probe_row probe_allowed_rows[] = {
     {"self.rlimit-by-pid", sets_own_limit, NULL, 1, 0},
     {"allow.affinity-self", pins_itself, NULL, 0, 0},
     {"allow.landlock", confines_itself, NULL, 0, 0},
+    {"allow.aio", starts_aio, NULL, 0, 0},
     {"allow.pidfd", makes_pidfd, NULL, 0, 0},
 };
 PROBE_TABLE(probe_allowed);

@@ -119,7 +119,11 @@ static int raises_core_limit(const struct probe_row *row)
 {
     (void)row;
     struct rlimit l = {4096, 4096};
-    return probe_result(setrlimit(RLIMIT_CORE, &l));
+    int r = probe_result(setrlimit(RLIMIT_CORE, &l));
+    if (r < 0)
+        return r;
+    getrlimit(RLIMIT_CORE, &l);
+    return l.rlim_cur == 4096 ? 0 : probe_word("kept");
 }
 
 /* From 1 down to 0 a piped handler of the host would be started again. */

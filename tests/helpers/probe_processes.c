@@ -178,6 +178,32 @@ static int releases_init_memory(const struct probe_row *row)
     return r == -EINVAL ? 0 : r; /* EINVAL: init is not dying, else it would have been done */
 }
 
+static int moves_init_pages(const struct probe_row *row)
+{
+    void *page = NULL;
+    int status;
+    unsigned long nodes = 1;
+    return probe_result(row->number == SYS_move_pages
+                            ? syscall(SYS_move_pages, 1, 1UL, &page, NULL, &status, 0)
+                            : syscall(SYS_migrate_pages, 1, 2UL, &nodes, &nodes));
+}
+
+/* As root their names can be listed; what they stand for must stay out of reach. */
+static int opens_init_descriptor(const struct probe_row *row)
+{
+    char path[64], target[256];
+    int r = -ENOENT;
+    (void)row;
+    for (int fd = 0; fd < 64; fd++) {
+        snprintf(path, sizeof path, "/proc/1/fd/%d", fd);
+        if (readlink(path, target, sizeof target) >= 0 || open(path, O_PATH | O_CLOEXEC) >= 0)
+            return 0;
+        if (errno != ENOENT)
+            r = -errno;
+    }
+    return r;
+}
+
 /* Any process whose own user or command line we should not know: all that are not pid 1 and not of
  * our session's making. The sandbox holds init and what the command started. */
 static int sees_other_processes(const struct probe_row *row)
@@ -272,6 +298,9 @@ static const struct probe_row probe_processes_rows[] = {
     {"init.pidfd-getfd", takes_descriptor, NULL, 0, 0},
     {"init.madvise", advises_init, NULL, 0, 0},
     {"init.mrelease", releases_init_memory, NULL, 0, 0},
+    {"init.move-pages", moves_init_pages, NULL, SYS_move_pages, 0},
+    {"init.migrate-pages", moves_init_pages, NULL, SYS_migrate_pages, 0},
+    {"init.fd-open", opens_init_descriptor, NULL, 0, 0},
     {"init.arguments", init_arguments, NULL, 0, 0},
     {"host.kill", signals_host, NULL, 0, 0},
     {"host.ptrace", traces, "host_pid", 0, 0},

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/aio_abi.h>
 #include <linux/bpf.h>
 #include <linux/filter.h>
 #include <linux/io_uring.h>
@@ -161,13 +160,6 @@ static int fans_out(const struct probe_row *row)
     return probe_result(syscall(SYS_fanotify_init, 0x200 /* FAN_REPORT_FID */, O_RDONLY));
 }
 
-static int aio(const struct probe_row *row)
-{
-    (void)row;
-    aio_context_t context = 0;
-    return probe_result(syscall(SYS_io_setup, 1, &context));
-}
-
 static int sets_clock(const struct probe_row *row)
 {
     struct timespec now;
@@ -224,20 +216,15 @@ static const struct probe_row probe_syscalls_rows[] = {
     {"sys.fanotify", fans_out, NULL, 0, 0},
     {"sys.open-by-handle", bare_call, NULL, SYS_open_by_handle_at, 0},
     {"sys.lookup-dcookie", bare_call, NULL, SYS_lookup_dcookie, 0},
-    {"sys.move-pages", bare_call, NULL, SYS_move_pages, 0},
-    {"sys.migrate-pages", bare_call, NULL, SYS_migrate_pages, 0},
 #ifdef SYS_iopl
     {"sys.iopl", bare_call, NULL, SYS_iopl, 0},
     {"sys.ioperm", null_call, NULL, SYS_ioperm, 0},
     {"sys.uselib", null_call, NULL, SYS_uselib, 0},
-    {"sys.ustat", null_call, NULL, SYS_ustat, 0},
-    {"sys.sysfs", bare_call, NULL, SYS_sysfs, 0},
 #endif
     {"sys.i386", i386_call, NULL, 0, 0},
     {"sys.x32", x32_call, NULL, 39, 0},
     {"sys.unknown-600", unknown_call, NULL, 600, 0},
     {"sys.unknown-1000", unknown_call, NULL, 1000, 0},
-    {"sys.aio", aio, NULL, 0, 0},
     {"sys.setuid-other", becomes, NULL, SYS_setuid, 0},
     {"sys.setresuid-other", becomes, NULL, SYS_setresuid, 0},
     {"sys.setresgid-other", becomes, NULL, SYS_setresgid, 0},
