@@ -1,16 +1,14 @@
 #include "sandbox/facts.h"
 
 #include "base/cleanup.h"
-#include "base/escape.h"
 #include "base/fd.h"
 #include "base/strv.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
 
-enum { FILE_MAX = 1 << 20, DEPTH_MAX = 16 };
+enum { FILE_MAX = 1 << 20 };
 
 static const char *const system_dirs[] = {"/usr",   "/bin",    "/sbin", "/lib", "/lib32",
                                           "/lib64", "/libx32", "/etc",  "/opt", "/nix/store"};
@@ -92,60 +90,6 @@ static int gather_tty(struct sbox_facts *f)
     return 0;
 }
 
-/* -- as root: what only root may read ------------------------------------------------------------
- */
-
-static int hide(struct sbox_facts *f, const char *path)
-{
-    if (f->hidden_count == SBOX_FACTS_HIDDEN_MAX)
-        return -E2BIG;
-    if (!f->hidden)
-        f->hidden = calloc(SBOX_FACTS_HIDDEN_MAX, sizeof *f->hidden);
-    char *copy = f->hidden ? strdup(path) : NULL;
-    if (!copy)
-        return -ENOMEM;
-    f->hidden[f->hidden_count++] = copy;
-    return 0;
-}
-
-static int gather_hidden(struct sbox_facts *f, int parent, const char *name, const char *path,
-                         unsigned depth);
-
-static int look_at(struct sbox_facts *f, int dir, const char *name, const char *path,
-                   unsigned depth)
-{
-    struct stat st;
-    char below[PATH_MAX];
-    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISLNK(st.st_mode))
-        return 0;
-    if ((size_t)snprintf(below, sizeof below, "%s/%s", path, name) >= sizeof below)
-        return -ENAMETOOLONG;
-    bool directory = S_ISDIR(st.st_mode);
-    if (!(st.st_mode & S_IROTH) || (directory && !(st.st_mode & S_IXOTH)))
-        return hide(f, below);
-    return directory && depth < DEPTH_MAX ? gather_hidden(f, dir, name, below, depth + 1) : 0;
-}
-
-static int gather_hidden(struct sbox_facts *f, int parent, const char *name, const char *path,
-                         unsigned depth)
-{
-    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return errno == ENOENT ? 0 : -errno;
-    DIR *dir = fdopendir(fd);
-    if (!dir) {
-        (void)close(fd);
-        return -ENOMEM;
-    }
-    int r = 0;
-    const struct dirent *entry;
-    while (r == 0 && (entry = readdir(dir)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            r = look_at(f, dirfd(dir), entry->d_name, path, depth);
-    (void)closedir(dir);
-    return r;
-}
-
 int sbox_facts_gather(const char *home, struct sbox_facts *ret, struct sbox_error *err)
 {
     struct sbox_facts f = {.uid = geteuid(), .gid = getegid()};
@@ -154,14 +98,15 @@ int sbox_facts_gather(const char *home, struct sbox_facts *ret, struct sbox_erro
         r = gather_file(&f, linked_files[i]);
     if (r == 0)
         r = gather_tty(&f);
-    /* Root without capabilities still owns these; an ordinary user could not read them anyway. */
-    if (r == 0 && f.uid == 0)
-        r = gather_hidden(&f, AT_FDCWD, "/etc", "/etc", 0);
     if (r == 0 && home)
         r = sbox_facts_git_config(home, &f.git_config);
+    if (r < 0)
+        (void)sbox_error_set(err, -r, "look at the system");
+    if (r == 0 && f.uid == 0)
+        r = sbox_facts_hidden("/etc", &f, err);
     if (r < 0) {
         sbox_facts_release(&f);
-        return sbox_error_set(err, -r, "look at the system");
+        return r;
     }
     *ret = f;
     return 0;

@@ -42,4 +42,9 @@ void sbox_facts_release(struct sbox_facts *facts);
  * when there are none. 0 or -ENOMEM. */
 int sbox_facts_git_config(const char *home, char **ret);
 
+/* Adds to facts->hidden what lies below `top` (absolute) and is not for everybody to read. What
+ * lies in such a directory is hidden with it. -E2BIG when there is more than can be listed: then
+ * nothing may start, since the rest would be shown. */
+int sbox_facts_hidden(const char *top, struct sbox_facts *facts, struct sbox_error *err);
+
 #endif

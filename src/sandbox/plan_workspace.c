@@ -77,10 +77,24 @@ static int add_cache_dirs(struct sbox_plan *plan, const struct sbox_policy *poli
     return r;
 }
 
+/* Does `path` lie in a directory that is masked? Then it is hidden with it, and there is nothing
+ * left to mount on. */
+static bool is_covered(const struct sbox_policy *policy, const char *path)
+{
+    for (size_t i = 0; i < policy->protect_count; i++) {
+        const struct sbox_protect *mask = &policy->protects[i];
+        size_t n = strlen(mask->path);
+        if (mask->kind == SBOX_PROTECT_MASK && S_ISDIR(mask->mode) &&
+            strncmp(path, mask->path, n) == 0 && path[n] == '/')
+            return true;
+    }
+    return false;
+}
+
 static int add_tree(struct sbox_plan *plan, const struct sbox_policy *policy,
                     const struct sbox_policy_tree *tree)
 {
-    if (tree->real)
+    if (tree->real || is_covered(policy, tree->path))
         return 0;
     struct sbox_step *step =
         sbox_plan_add(plan, SBOX_OP_OVERLAY, SBOX_LAYER_TREES, NULL, tree->path);
@@ -125,7 +139,8 @@ int sbox_plan_workspace(struct sbox_plan *plan, const struct sbox_policy *policy
         r = add_tree(plan, policy, &policy->trees[i]);
     for (int kind = SBOX_PROTECT_PIN; r == 0 && kind <= SBOX_PROTECT_MASK; kind++)
         for (size_t i = 0; r == 0 && i < policy->protect_count; i++)
-            if ((int)policy->protects[i].kind == kind)
+            if ((int)policy->protects[i].kind == kind &&
+                !is_covered(policy, policy->protects[i].path))
                 r = add_protect(plan, &policy->protects[i]);
     return r;
 }

@@ -1,3 +1,10 @@
+/* One path of --ro, --rw, --mask, --unmask.
+ *
+ * Theory of operation. The path is resolved here, component by component, so that it is known where
+ * each link lies: one outside the workspace is the user's and is followed, one inside may have been
+ * planted and is not, also when the way into the workspace led through a link of the user's. The
+ * result holds no link; it is opened once more without following any, and what is found there is
+ * recorded. */
 #include "sandbox/policy_paths.h"
 
 #include "base/cleanup.h"
@@ -8,9 +15,17 @@
 #include <limits.h>
 #include <linux/stat.h>
 
-enum { MOUNTINFO_MAX = 16 << 20 };
+enum { LINKS_MAX = 40, MOUNTINFO_MAX = 16 << 20 };
 
-static const char *option_of(enum sbox_path_rule rule)
+struct request {
+    const struct sbox_root *root;
+    const char *option;
+    const char *typed;
+    enum sbox_path_rule rule;
+    struct sbox_error *err;
+};
+
+static const char *option_name(enum sbox_path_rule rule)
 {
     static const char *const names[] = {[SBOX_PATH_RO] = "--ro",
                                         [SBOX_PATH_RW] = "--rw",
@@ -19,205 +34,338 @@ static const char *option_of(enum sbox_path_rule rule)
     return names[rule];
 }
 
-/* -- the same files through another mount ---------------------------------------------------------
- */
+static int fail(const struct request *q, int code)
+{
+    return sbox_error_set(q->err, code, "%s '%s'", q->option, sbox_esc(q->typed));
+}
 
-struct mount_search {
-    unsigned id;
-    char *root; /* of the mount in its file system */
-    char *point;
-    unsigned major, minor;
+__attribute__((format(printf, 3, 4))) static int refuse(const struct request *q, int code,
+                                                        const char *format, ...)
+{
+    char reason[400];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(reason, sizeof reason, format, args);
+    va_end(args);
+    return sbox_error_say(q->err, code, "%s '%s': %s", q->option, sbox_esc(q->typed), reason);
+}
+
+/* --- resolving -------------------------------------------------------------------------------- */
+
+struct walk {
+    char done[PATH_MAX]; /* canonical so far; "" is the root directory */
+    char rest[PATH_MAX]; /* still to go */
+    unsigned links;
 };
 
-static int match_mount(const struct sbox_mount *m, void *context)
+/* Cuts the first component off walk->rest; "" when none is left. */
+static const char *next_component(struct walk *w, char *ret)
 {
-    struct mount_search *s = context;
-    if (m->id != s->id)
-        return 0;
-    s->root = strdup(m->root);
-    s->point = strdup(m->point);
-    s->major = m->major;
-    s->minor = m->minor;
-    return s->root && s->point ? 1 : -ENOMEM;
+    const char *from = w->rest + strspn(w->rest, "/");
+    size_t n = strcspn(from, "/");
+    memcpy(ret, from, n);
+    ret[n] = '\0';
+    memmove(w->rest, from + n, strlen(from + n) + 1);
+    return ret;
 }
 
-/* The path inside the file system: what two mounts of the same directory have in common. */
-static int filesystem_path(int fd, const char *path, char **ret, unsigned *ret_major,
-                           unsigned *ret_minor)
+static void go_up(struct walk *w)
+{
+    char *slash = strrchr(w->done, '/');
+    if (slash)
+        *slash = '\0';
+}
+
+static int go_down(struct walk *w, const char *name)
+{
+    size_t at = strlen(w->done);
+    size_t n = strlen(name);
+    if (at + n + 2 > sizeof w->done)
+        return -ENAMETOOLONG;
+    w->done[at] = '/';
+    memcpy(w->done + at + 1, name, n + 1);
+    return 0;
+}
+
+/* walk->done names a link with this text: go on with what it says. */
+static int go_through(struct walk *w, const char *text)
+{
+    char rest[PATH_MAX];
+    int n = snprintf(rest, sizeof rest, "%s/%s", text, w->rest);
+    if (++w->links > LINKS_MAX)
+        return -ELOOP;
+    if (n < 0 || (size_t)n >= sizeof rest)
+        return -ENAMETOOLONG;
+    memcpy(w->rest, rest, (size_t)n + 1);
+    go_up(w);
+    if (text[0] == '/')
+        w->done[0] = '\0';
+    return 0;
+}
+
+static int step(const struct request *q, struct walk *w, const char *name)
+{
+    char text[PATH_MAX];
+    if (strcmp(name, ".") == 0)
+        return 0;
+    if (strcmp(name, "..") == 0) {
+        go_up(w);
+        return 0;
+    }
+    int r = go_down(w, name);
+    if (r < 0)
+        return fail(q, -r);
+    ssize_t n = readlink(w->done, text, sizeof text - 1);
+    if (n < 0)
+        return errno == EINVAL ? 0 : fail(q, errno); /* EINVAL: not a link */
+    text[n] = '\0';
+    if (sbox_path_within(w->done, q->root->path)) {
+        bool last = w->rest[strspn(w->rest, "/")] == '\0';
+        bool whole = q->rule == SBOX_PATH_MASK || q->rule == SBOX_PATH_UNMASK;
+        return last && whole
+                   ? 0
+                   : refuse(q, ELOOP,
+                            "'%s' is a link in the workspace, and these are not followed: "
+                            "name what it leads to",
+                            sbox_esc(w->done));
+    }
+    r = go_through(w, text);
+    return r < 0 ? fail(q, -r) : 0;
+}
+
+/* The canonical path: no link in it, except that what is masked in the workspace may be one. */
+static int resolve(const struct request *q, char **ret)
+{
+    struct walk w = {.links = 0};
+    char name[PATH_MAX];
+    bool absolute = q->typed[0] == '/';
+    int n = snprintf(w.rest, sizeof w.rest, "%s/%s", absolute ? "" : q->root->cwd, q->typed);
+    if (n < 0 || (size_t)n >= sizeof w.rest)
+        return fail(q, ENAMETOOLONG);
+    while (*next_component(&w, name)) {
+        int r = step(q, &w, name);
+        if (r < 0)
+            return r;
+    }
+    *ret = strdup(w.done[0] ? w.done : "/");
+    return *ret ? 0 : fail(q, ENOMEM);
+}
+
+/* --- what may not be named -------------------------------------------------------------------- */
+
+static int check_inside(const struct request *q, const char *path)
+{
+    bool hides = q->rule == SBOX_PATH_MASK || q->rule == SBOX_PATH_UNMASK;
+    if (!hides || strcmp(path, q->root->path) != 0)
+        return 0;
+    return refuse(q, EINVAL, "this is the workspace itself: name a part of it");
+}
+
+static int check_outside(const struct request *q, const char *path)
+{
+    static const char *const own[] = {"/proc", "/dev", "/sys"};
+    if (q->rule == SBOX_PATH_UNMASK)
+        return refuse(q, EINVAL,
+                      "it lies outside the workspace, where nothing is masked: use --ro "
+                      "to show it");
+    if (strcmp(path, "/") == 0)
+        return refuse(q, EPERM,
+                      "the root directory is never exposed or hidden: name what is "
+                      "needed");
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (sbox_path_within(path, own[i]))
+            return refuse(q, EPERM, "the sandbox has its own %s: leave this option out", own[i]);
+    if (q->rule == SBOX_PATH_MASK && sbox_path_within(q->root->path, path))
+        return refuse(q, EINVAL, "it holds the workspace '%s': name what is to be hidden in it",
+                      sbox_esc(q->root->path));
+    return 0;
+}
+
+static int check_data(const struct request *q, const char *path, const char *data_path)
+{
+    if (!data_path)
+        return 0;
+    if (sbox_path_within(path, data_path))
+        return refuse(q, EPERM,
+                      "this is sbox's own data directory, which is never visible: leave "
+                      "this option out");
+    if (q->rule == SBOX_PATH_RW && sbox_path_within(data_path, path))
+        return refuse(q, EPERM,
+                      "it holds sbox's own data directory '%s': name a smaller part, or "
+                      "use --ro",
+                      sbox_esc(data_path));
+    return 0;
+}
+
+/* --- the workspace under another name --------------------------------------------------------- */
+
+/* A place in a file system, whatever it is called in this mount namespace. */
+struct place {
+    unsigned mount;
+    unsigned major, minor;
+    char path[PATH_MAX]; /* within the file system; "" until it is known */
+};
+
+struct alias_search {
+    const struct sbox_root *root;
+    const char *target; /* canonical */
+    struct place workspace;
+    struct place exposed;
+    char alias[PATH_MAX]; /* the other name; "" while none was found */
+};
+
+/* "/" is not written in front of what lies below it, so that names can be put together. */
+static const char *no_slash(const char *path)
+{
+    return strcmp(path, "/") == 0 ? "" : path;
+}
+
+static int mount_of(int fd, struct place *ret)
 {
     struct statx sx;
-    _cleanup_free_ char *info = NULL;
-    size_t size = 0;
     if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &sx) < 0)
         return -errno;
-    _cleanup_close_ int file = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return -errno;
-    int r = sbox_read_file_fd(file, MOUNTINFO_MAX, &info, &size);
-    if (r < 0)
-        return r;
-    struct mount_search s = {.id = (unsigned)sx.stx_mnt_id};
-    r = sbox_mountinfo_walk(info, size, match_mount, &s);
-    _cleanup_free_ char *root = s.root;
-    _cleanup_free_ char *point = s.point;
-    if (r < 0 || !root)
-        return r < 0 ? r : -ENOENT;
-    const char *below = sbox_path_below(path, point);
-    *ret_major = s.major;
-    *ret_minor = s.minor;
-    if (!below || asprintf(ret, "%s/%s", strcmp(root, "/") == 0 ? "" : root, below) < 0)
-        return below ? -ENOMEM : -ENOENT;
+    if (!(sx.stx_mask & STATX_MNT_ID))
+        return -EOPNOTSUPP;
+    ret->mount = (unsigned)sx.stx_mnt_id;
     return 0;
 }
 
-/* Would exposing `path` show the workspace, or part of it, under a second name? Its masks lie on
- * one name only. */
-static int check_second_name(const struct sbox_root *root, int fd, const char *path,
-                             enum sbox_path_rule rule, struct sbox_error *err)
+static void locate(const struct sbox_mount *m, const char *name, struct place *ret)
 {
-    _cleanup_free_ char *here = NULL;
-    _cleanup_free_ char *there = NULL;
-    unsigned major[2] = {0, 0};
-    unsigned minor[2] = {0, 0};
-    if (sbox_path_within(root->path, path))
-        return 0; /* a parent by name, too: the workspace is mounted over it */
-    int r = filesystem_path(root->fd, root->path, &here, &major[0], &minor[0]);
-    if (r == 0)
-        r = filesystem_path(fd, path, &there, &major[1], &minor[1]);
-    if (r < 0)
-        return sbox_error_set(err, -r, "%s '%s': find its mount", option_of(rule), sbox_esc(path));
-    bool same = major[0] == major[1] && minor[0] == minor[1];
-    if (same && (sbox_path_within(here, there) || sbox_path_within(there, here)))
-        return sbox_error_say(err, EINVAL,
-                              "%s '%s' shows the workspace a second time, without its masks; leave "
-                              "it out",
-                              option_of(rule), sbox_esc(path));
+    const char *inside = sbox_path_below(name, m->point);
+    if (m->id != ret->mount || !inside)
+        return;
+    ret->major = m->major;
+    ret->minor = m->minor;
+    int n = snprintf(ret->path, sizeof ret->path, "%s/%s", no_slash(m->root), inside);
+    if (n > 1 && ret->path[n - 1] == '/' && (size_t)n < sizeof ret->path)
+        ret->path[n - 1] = '\0';
+}
+
+static int locate_both(const struct sbox_mount *m, void *context)
+{
+    struct alias_search *s = context;
+    locate(m, s->root->path, &s->workspace);
+    locate(m, s->target, &s->exposed);
     return 0;
 }
 
-/* -- rules
- * ------------------------------------------------------------------------------------------ */
-
-static int check_place(const char *data_path, const char *path, enum sbox_path_rule rule,
-                       struct sbox_error *err)
+/* Does the place `at`, shown as `name`, show the workspace or a part of it elsewhere than where it
+ * is? */
+static void compare(struct alias_search *s, unsigned major, unsigned minor, const char *at,
+                    const char *name)
 {
-    static const char *const never[] = {"/proc", "/dev", "/sys"};
-    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
-        if (sbox_path_within(path, never[i]))
-            return sbox_error_say(err, EINVAL, "%s '%s': %s cannot be exposed", option_of(rule),
-                                  sbox_esc(path), never[i]);
-    if (strcmp(path, "/") == 0)
-        return sbox_error_say(err, EINVAL, "%s /: the whole file system cannot be exposed",
-                              option_of(rule));
-    if (data_path && sbox_path_within(path, data_path))
-        return sbox_error_say(err, EINVAL, "%s '%s': sbox's own data is never visible inside",
-                              option_of(rule), sbox_esc(path));
-    if (rule == SBOX_PATH_RW && data_path && sbox_path_within(data_path, path))
-        return sbox_error_say(err, EINVAL,
-                              "--rw '%s' would let the command replace sbox's own data (%s); name "
-                              "a directory further down",
-                              sbox_esc(path), sbox_esc(data_path));
-    return 0;
-}
-
-/* By spelling: absolute, without "." and "..", links not looked at. */
-static int spell(const char *cwd, const char *typed, char *ret, size_t size)
-{
-    char joined[PATH_MAX];
-    int n = typed[0] == '/' ? snprintf(joined, sizeof joined, "%s", typed)
-                            : snprintf(joined, sizeof joined, "%s/%s", cwd, typed);
-    if (n < 0 || (size_t)n >= sizeof joined || size < 2)
-        return -ENAMETOOLONG;
-    size_t used = 0;
-    for (const char *at = joined; *at;) {
-        while (*at == '/')
-            at++;
-        size_t part = strcspn(at, "/");
-        if (part == 2 && memcmp(at, "..", 2) == 0) {
-            while (used > 0 && ret[--used] != '/')
-                continue;
-        } else if (part > 0 && !(part == 1 && *at == '.')) {
-            if (used + part + 2 > size)
-                return -ENAMETOOLONG;
-            ret[used++] = '/';
-            memcpy(ret + used, at, part);
-            used += part;
-        }
-        at += part;
+    char where[2 * PATH_MAX];
+    const struct place *w = &s->workspace;
+    const char *down = sbox_path_below(w->path, at);
+    if (major != w->major || minor != w->minor)
+        return;
+    if (down) {
+        (void)snprintf(where, sizeof where, "%s%s%s", no_slash(name), *down ? "/" : "", down);
+        if (strcmp(where, s->root->path) != 0)
+            (void)snprintf(s->alias, sizeof s->alias, "%.*s", PATH_MAX - 1, where);
+    } else if (sbox_path_within(at, w->path) && !sbox_path_within(name, s->root->path)) {
+        (void)snprintf(s->alias, sizeof s->alias, "%s", name);
     }
-    if (used == 0)
-        ret[used++] = '/';
-    ret[used] = '\0';
+}
+
+/* What is exposed is exposed with the mounts below it. */
+static int compare_mount(const struct sbox_mount *m, void *context)
+{
+    struct alias_search *s = context;
+    const char *inside = sbox_path_below(m->point, s->target);
+    if (inside && *inside)
+        compare(s, m->major, m->minor, m->root, m->point);
     return 0;
 }
 
-static int resolve_inside(const struct sbox_root *root, const char *path, const char *below,
-                          enum sbox_path_rule rule, struct sbox_policy_path *ret,
-                          struct sbox_error *err)
+static int walk_mounts(sbox_mountinfo_each *each, struct alias_search *s)
 {
-    struct stat st;
-    if (*below == '\0' && (rule == SBOX_PATH_MASK || rule == SBOX_PATH_UNMASK))
-        return sbox_error_say(err, EINVAL, "%s '%s': the workspace itself cannot be named here",
-                              option_of(rule), sbox_esc(path));
-    _cleanup_close_ int fd = sbox_open_beneath(root->fd, *below ? below : ".", O_PATH | O_NOFOLLOW);
-    if (fd == -ELOOP)
-        return sbox_error_say(err, ELOOP,
-                              "%s '%s': a link in the workspace is not followed; name what it "
-                              "leads to",
-                              option_of(rule), sbox_esc(path));
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return sbox_error_set(err, fd < 0 ? -fd : errno, "%s '%s'", option_of(rule),
-                              sbox_esc(path));
-    ret->path = strdup(path);
-    ret->mode = st.st_mode;
-    ret->id = sbox_fileid_of(&st);
-    ret->rule = rule;
-    return ret->path ? 0 : sbox_error_set(err, ENOMEM, "%s", option_of(rule));
+    _cleanup_free_ char *data = NULL;
+    size_t size = 0;
+    int r = sbox_read_file_at(AT_FDCWD, "/proc/self/mountinfo", MOUNTINFO_MAX, &data, &size);
+    return r < 0 ? r : sbox_mountinfo_walk(data, size, each, s);
 }
 
-static int resolve_outside(const struct sbox_root *root, const char *data_path, const char *path,
-                           enum sbox_path_rule rule, struct sbox_policy_path *ret,
-                           struct sbox_error *err)
+static int find_alias(struct alias_search *s, int fd)
 {
-    char real[PATH_MAX];
-    struct stat st;
-    if (!realpath(path, real))
-        return sbox_error_set(err, errno, "%s '%s'", option_of(rule), sbox_esc(path));
-    if (rule == SBOX_PATH_UNMASK)
-        return sbox_error_say(err, EINVAL, "--unmask '%s': only files of the workspace are masked",
-                              sbox_esc(path));
-    const char *below = sbox_path_below(real, root->path);
-    if (below && *below)
-        return resolve_inside(root, real, below, rule, ret, err);
-    int r = check_place(data_path, real, rule, err);
+    int r = mount_of(s->root->fd, &s->workspace);
+    if (r == 0)
+        r = mount_of(fd, &s->exposed);
+    if (r == 0)
+        r = walk_mounts(locate_both, s);
     if (r < 0)
         return r;
-    _cleanup_close_ int fd = open(real, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return sbox_error_set(err, errno, "%s '%s'", option_of(rule), sbox_esc(real));
-    if (rule != SBOX_PATH_MASK)
-        r = check_second_name(root, fd, real, rule, err);
+    if (!s->workspace.path[0] || !s->exposed.path[0])
+        return -ENODATA;
+    compare(s, s->exposed.major, s->exposed.minor, s->exposed.path, s->target);
+    return walk_mounts(compare_mount, s);
+}
+
+static int check_alias(const struct request *q, const char *path, int fd)
+{
+    if (q->rule != SBOX_PATH_RO && q->rule != SBOX_PATH_RW)
+        return 0;
+    struct alias_search *s = calloc(1, sizeof *s);
+    if (!s)
+        return fail(q, ENOMEM);
+    s->root = q->root;
+    s->target = path;
+    int r = find_alias(s, fd);
     if (r < 0)
-        return r;
-    ret->path = strdup(real);
-    ret->mode = st.st_mode;
-    ret->id = sbox_fileid_of(&st);
-    ret->rule = rule;
-    return ret->path ? 0 : sbox_error_set(err, ENOMEM, "%s", option_of(rule));
+        r = sbox_error_set(q->err, -r, "%s '%s': compare its mount with the workspace's", q->option,
+                           sbox_esc(q->typed));
+    else if (s->alias[0])
+        r = refuse(q, EPERM,
+                   "it shows the workspace a second time, as '%s', where nothing is masked: name a "
+                   "part that does not",
+                   sbox_esc(s->alias));
+    free(s);
+    return r;
+}
+
+/* --- together --------------------------------------------------------------------------------- */
+
+static int open_canonical(const struct request *q, const char *path, bool inside)
+{
+    if (inside) {
+        const char *below = sbox_path_below(path, q->root->path);
+        return sbox_open_beneath(q->root->fd, *below ? below : ".", O_PATH | O_NOFOLLOW);
+    }
+    _cleanup_close_ int top = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return top < 0 ? -errno : sbox_open_beneath(top, path + 1, O_PATH | O_NOFOLLOW);
+}
+
+static int check(const struct request *q, const char *path, const char *data_path, bool inside)
+{
+    int r = inside ? check_inside(q, path) : check_outside(q, path);
+    return r < 0 ? r : check_data(q, path, data_path);
 }
 
 int sbox_policy_path_resolve(const struct sbox_root *root, const char *data_path, const char *typed,
                              enum sbox_path_rule rule, struct sbox_policy_path *ret,
                              struct sbox_error *err)
 {
-    char path[PATH_MAX];
-    if (*typed == '\0')
-        return sbox_error_say(err, EINVAL, "%s: an empty path", option_of(rule));
-    int r = spell(root->cwd, typed, path, sizeof path);
+    struct request q = {root, option_name(rule), typed, rule, err};
+    _cleanup_free_ char *path = NULL;
+    struct stat st;
+    if (!*typed)
+        return refuse(&q, EINVAL, "a path is needed");
+    int r = resolve(&q, &path);
     if (r < 0)
-        return sbox_error_set(err, -r, "%s '%.200s'", option_of(rule), sbox_esc(typed));
-    const char *below = sbox_path_below(path, root->path);
-    if (below)
-        return resolve_inside(root, path, below, rule, ret, err);
-    return resolve_outside(root, data_path, path, rule, ret, err);
+        return r;
+    bool inside = sbox_path_within(path, root->path);
+    r = check(&q, path, data_path, inside);
+    if (r < 0)
+        return r;
+    _cleanup_close_ int fd = open_canonical(&q, path, inside);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return fail(&q, fd < 0 ? -fd : errno);
+    if (!inside)
+        r = check_alias(&q, path, fd);
+    if (r == 0)
+        *ret = (struct sbox_policy_path){
+            .path = TAKE_PTR(path), .rule = rule, .mode = st.st_mode, .id = sbox_fileid_of(&st)};
+    return r;
 }

@@ -2,18 +2,16 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
+#include "sandbox/protect_list.h"
 
-#include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 
 enum { PROTECTS_MAX = 16384 };
 
-static int add(struct sbox_protects *p, enum sbox_protect_kind kind, const char *path,
-               const struct stat *st, const char *why)
+int sbox_protects_add(struct sbox_protects *p, enum sbox_protect_kind kind, const char *path,
+                      const struct stat *st, const char *why)
 {
     for (size_t i = 0; i < p->count; i++)
         if (p->items[i].kind == kind && strcmp(p->items[i].path, path) == 0)
@@ -42,7 +40,7 @@ static int add_entry(struct sbox_protects *p, enum sbox_protect_kind kind,
     struct stat st;
     if (fstat(e->fd, &st) < 0)
         return -errno;
-    return add(p, kind, e->path, &st, why);
+    return sbox_protects_add(p, kind, e->path, &st, why);
 }
 
 /* -- secrets ------------------------------------------------------------------------------------
@@ -60,46 +58,40 @@ static bool unmasked(const struct sbox_root *root, const struct sbox_policy_path
     return false;
 }
 
-/* Where a link leads inside the workspace, as an O_PATH descriptor; -ENOENT when it leads nowhere
- * or outside, where nothing is visible. */
-static int open_link_target(const struct sbox_root *root, const struct sbox_scan_entry *e)
+/* Is `path` `dir` or below it? Both relative to the root. */
+static bool within(const char *path, const char *dir)
 {
-    char path[PATH_MAX];
-    const char *below = e->link[0] == '/' ? sbox_path_below(e->link, root->path) : NULL;
-    const char *name = below ? below : e->path;
-    if (e->link[0] == '/' && !below)
-        return -ENOENT;
-    if ((size_t)snprintf(path, sizeof path, "%s", name) >= sizeof path)
-        return -ENAMETOOLONG;
-    struct open_how how = {.flags = O_PATH | O_CLOEXEC,
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
-    long fd = syscall(SYS_openat2, root->fd, path, &how, sizeof how);
-    return fd < 0 ? -ENOENT : (int)fd;
+    size_t n = strlen(dir);
+    return strncmp(path, dir, n) == 0 && (path[n] == '\0' || path[n] == '/');
 }
 
-static int mask_link_target(struct sbox_protects *p, const struct sbox_root *root,
-                            const struct sbox_scan_entry *e)
+/* A link planted as `.env` must not be a way to hide trees and repositories, or what holds them. */
+static bool touches_tree_or_git(const struct sbox_scan *scan, const char *path)
 {
-    char link[48];
-    char path[PATH_MAX];
+    for (size_t i = 0; i < scan->count; i++) {
+        const struct sbox_scan_entry *e = &scan->entries[i];
+        bool held = e->kind == SBOX_SCAN_TREE || e->kind == SBOX_SCAN_GIT;
+        if (held && (within(path, e->path) || within(e->path, path)))
+            return true;
+    }
+    return false;
+}
+
+/* The mask of a link is not enough: what it leads to has a name of its own. A link that leads
+ * nowhere, or out of the workspace, shows nothing. */
+static int mask_link_target(struct sbox_protects *p, const struct sbox_root *root,
+                            const struct sbox_scan *scan, const char *path)
+{
+    char target[PATH_MAX];
     struct stat st;
-    _cleanup_close_ int fd = open_link_target(root, e);
-    if (fd < 0)
-        return fd == -ENOENT ? 0 : fd;
-    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t n = readlink(link, path, sizeof path - 1);
-    if (n < 0 || fstat(fd, &st) < 0)
-        return -errno;
-    path[n] = '\0';
-    const char *below = sbox_path_below(path, root->path);
-    /* The workspace itself cannot be hidden; the link to it is. */
-    if (!below || *below == '\0')
-        return 0;
-    return add(p, SBOX_PROTECT_MASK, below, &st, "what a secret file's link leads to");
+    int r = sbox_protect_link_target(root, path, target, sizeof target, &st);
+    if (r < 0 || touches_tree_or_git(scan, target))
+        return r == -ENAMETOOLONG ? r : 0;
+    return sbox_protects_add(p, SBOX_PROTECT_MASK, target, &st, "a masked link leads to it");
 }
 
 static int protect_secret(struct sbox_protects *p, const struct sbox_root *root,
-                          const struct sbox_scan_entry *e)
+                          const struct sbox_scan *scan, const struct sbox_scan_entry *e)
 {
     const char *slash = strrchr(e->path, '/');
     if (e->tracked && sbox_scan_is_template_name(slash ? slash + 1 : e->path))
@@ -113,7 +105,7 @@ static int protect_secret(struct sbox_protects *p, const struct sbox_root *root,
         p->linked_example = e->path;
     }
     int r = add_entry(p, SBOX_PROTECT_MASK, e, "holds secrets; --unmask shows it");
-    return r == 0 && e->link ? mask_link_target(p, root, e) : r;
+    return r == 0 && S_ISLNK(e->mode) ? mask_link_target(p, root, scan, e->path) : r;
 }
 
 /* -- sockets ------------------------------------------------------------------------------------
@@ -138,7 +130,7 @@ static bool is_live(const struct sbox_scan_entry *e)
  */
 
 static int protect_path(struct sbox_protects *p, const struct sbox_root *root,
-                        const struct sbox_policy_path *path)
+                        const struct sbox_scan *scan, const struct sbox_policy_path *path)
 {
     const char *below = sbox_path_below(path->path, root->path);
     if (!below || *below == '\0' || (path->rule != SBOX_PATH_RO && path->rule != SBOX_PATH_MASK))
@@ -147,17 +139,20 @@ static int protect_path(struct sbox_protects *p, const struct sbox_root *root,
     st.st_dev = path->id.dev;
     st.st_ino = path->id.ino;
     bool mask = path->rule == SBOX_PATH_MASK;
-    return add(p, mask ? SBOX_PROTECT_MASK : SBOX_PROTECT_RO, below, &st, mask ? "--mask" : "--ro");
+    int r = sbox_protects_add(p, mask ? SBOX_PROTECT_MASK : SBOX_PROTECT_RO, below, &st,
+                              mask ? "--mask" : "--ro");
+    return r == 0 && mask && S_ISLNK(path->mode) ? mask_link_target(p, root, scan, below) : r;
 }
 
 static int protect_entry(struct sbox_protects *p, const struct sbox_root *root,
-                         const struct sbox_scan_entry *e, bool show_secret)
+                         const struct sbox_scan *scan, const struct sbox_scan_entry *e,
+                         bool show_secret, struct sbox_error *err)
 {
     switch (e->kind) {
     case SBOX_SCAN_SECRET:
-        return show_secret ? 0 : protect_secret(p, root, e);
+        return show_secret ? 0 : protect_secret(p, root, scan, e);
     case SBOX_SCAN_GIT:
-        return sbox_protect_git(p, e, add);
+        return sbox_protects_add_git(p, root, e, err);
     case SBOX_SCAN_SOCKET:
         return is_live(e) ? add_entry(p, SBOX_PROTECT_MASK, e, "a socket of a host process") : 0;
     case SBOX_SCAN_TREE:
@@ -181,12 +176,13 @@ int sbox_protects_gather(const struct sbox_root *root, const struct sbox_scan *s
     int r = 0;
     for (size_t i = 0; r == 0 && i < scan->count; i++) {
         const struct sbox_scan_entry *e = &scan->entries[i];
-        r = protect_entry(&p, root, e, allow_env || unmasked(root, paths, path_count, e->path));
-        if (r < 0)
+        bool shown = allow_env || unmasked(root, paths, path_count, e->path);
+        r = protect_entry(&p, root, scan, e, shown, err);
+        if (r < 0 && e->kind != SBOX_SCAN_GIT) /* that one says more */
             (void)sbox_error_set(err, -r, "protect '%s'", sbox_esc(e->path));
     }
     for (size_t i = 0; r == 0 && i < path_count; i++) {
-        r = protect_path(&p, root, &paths[i]);
+        r = protect_path(&p, root, scan, &paths[i]);
         if (r < 0)
             (void)sbox_error_set(err, -r, "protect '%s'", sbox_esc(paths[i].path));
     }

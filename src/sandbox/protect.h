@@ -18,19 +18,14 @@ struct sbox_protects {
 
 /* Secrets are masked unless allow_env, an UNMASK rule of `paths` names them, or they are tracked
  * templates. A link gets a mask, and what it leads to inside the workspace another one. Each `.git`
- * directory is pinned; its hooks, config, config.worktree, commondir, info/attributes and every
- * modules/<x>/{config,hooks} that exist become read-only. Live sockets of host processes are masked
+ * directory is pinned; its hooks, config, config.worktree, commondir, gitdir, info/attributes, and
+ * the same of each repository below modules and worktrees, become read-only where they exist, and
+ * what they lead to where they are links. Live sockets of host processes are masked
  * (a stale one, on which nobody listens, is left alone). `paths` inside the workspace become RO
  * or MASK entries. */
 int sbox_protects_gather(const struct sbox_root *root, const struct sbox_scan *scan,
                          const struct sbox_policy_path *paths, size_t path_count, bool allow_env,
                          struct sbox_protects *ret, struct sbox_error *err);
 void sbox_protects_release(struct sbox_protects *p);
-
-/* The part for one `.git` (protect_git.c); `add` appends to the list. */
-typedef int sbox_protect_add(struct sbox_protects *p, enum sbox_protect_kind kind, const char *path,
-                             const struct stat *st, const char *why);
-int sbox_protect_git(struct sbox_protects *p, const struct sbox_scan_entry *e,
-                     sbox_protect_add *add);
 
 #endif
