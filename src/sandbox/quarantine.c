@@ -69,33 +69,68 @@ bool sbox_repository_harmless(int git)
            absent(git, "config.worktree");
 }
 
-/* A `.git` file may lead into the project's own repository (a worktree, a submodule), whose parts
- * are protected or judged; anything else may be the attacker's. */
-static bool git_file_harmless(const struct quarantine *q, const struct sbox_scan_entry *e)
+static bool was_protected(const struct quarantine *q, const char *path)
 {
-    char own[PATH_MAX];
+    char config[PATH_MAX];
+    if ((size_t)snprintf(config, sizeof config, "%s/config", path) >= sizeof config)
+        return false;
+    for (size_t i = 0; i < q->protect_count; i++)
+        if (q->protects[i].kind == SBOX_PROTECT_RO && strcmp(q->protects[i].path, config) == 0)
+            return true;
+    return false;
+}
+
+/* What git itself writes for a linked work tree: .git/worktrees/NAME, which borrows the config of
+ * the repository two directories up, and of no other. */
+static bool worktree_harmless(int git, const char *path)
+{
+    static const char parent[] = ".git/worktrees/";
+    _cleanup_free_ char *common = NULL;
+    if (!sbox_str_starts(path, parent) || strchr(path + sizeof parent - 1, '/') ||
+        !absent(git, "config.worktree") ||
+        sbox_read_file_at(git, "commondir", 64, &common, NULL) < 0)
+        return false;
+    return strcmp(common, "../..\n") == 0 || strcmp(common, "../..") == 0;
+}
+
+/* Where a `.git` file leads, relative to the root and without ".."; false where that is not inside
+ * the project's own repository. An absolute path is taken by its spelling, a relative one only in
+ * git's own: up to the root, then down. */
+static bool inside_own_git(const struct quarantine *q, const struct sbox_scan_entry *e,
+                           const char *target, char *ret, size_t size)
+{
+    const char *at = target[0] == '/' ? sbox_path_below(target, q->root->path) : target;
+    if (target[0] != '/') {
+        for (const char *s = e->path; at && (s = strchr(s, '/')); s++)
+            at = sbox_str_starts(at, "../") ? at + 3 : NULL;
+    }
+    if (!at || (strcmp(at, ".git") != 0 && !sbox_str_starts(at, ".git/")) || strstr(at, ".."))
+        return false;
+    return (size_t)snprintf(ret, size, "%s", at) < size;
+}
+
+static bool git_file_target(const struct quarantine *q, const struct sbox_scan_entry *e, char *ret,
+                            size_t size)
+{
     _cleanup_free_ char *data = NULL;
     _cleanup_free_ char *target = NULL;
-    size_t size = 0;
+    size_t length = 0;
     _cleanup_close_ int fd = sbox_open_beneath(q->root->fd, e->path, O_RDONLY | O_NONBLOCK);
-    if (fd < 0 || sbox_read_file_fd(fd, 8192, &data, &size) < 0 ||
-        sbox_git_file_parse(data, size, &target) < 0)
+    return fd >= 0 && sbox_read_file_fd(fd, 8192, &data, &length) == 0 &&
+           sbox_git_file_parse(data, length, &target) == 0 &&
+           inside_own_git(q, e, target, ret, size);
+}
+
+/* A `.git` file may lead into the project's own repository, to what was protected, or to what is
+ * harmless where it really lies: a name below `.git` may be new, or a link to somewhere else. */
+static bool git_file_harmless(const struct quarantine *q, const struct sbox_scan_entry *e)
+{
+    char path[PATH_MAX];
+    if (!git_file_target(q, e, path, sizeof path))
         return false;
-    if ((size_t)snprintf(own, sizeof own, "%s/.git", q->root->path) >= sizeof own)
-        return false;
-    if (strstr(target, "/../") && target[0] == '/')
-        return false;
-    /* Relative: only "../" steps, then .git/modules/...; git writes it so for submodules. */
-    const char *at = target;
-    size_t up = 0;
-    while (sbox_str_starts(at, "../"))
-        at += 3, up++;
-    size_t depth = 0;
-    for (const char *s = e->path; (s = strchr(s, '/')); s++)
-        depth++;
-    if (target[0] != '/')
-        return up == depth && sbox_str_starts(at, ".git/modules/") && !strstr(at, "..");
-    return sbox_path_within(target, own);
+    _cleanup_close_ int git = sbox_open_beneath(q->root->fd, path, O_PATH | O_DIRECTORY);
+    return git >= 0 && (was_protected(q, path) || sbox_repository_harmless(git) ||
+                        worktree_harmless(git, path));
 }
 
 static bool harmless(const struct quarantine *q, const struct sbox_scan_entry *e)
@@ -103,6 +138,16 @@ static bool harmless(const struct quarantine *q, const struct sbox_scan_entry *e
     if (S_ISREG(e->mode))
         return git_file_harmless(q, e);
     return S_ISDIR(e->mode) && sbox_repository_harmless(e->fd);
+}
+
+/* The file was there before, but what it leads to may not have been: a stale work tree, a submodule
+ * that was never fetched. Elsewhere than in `.git` it is the user's own arrangement. */
+static bool old_file_turned(const struct quarantine *q, const struct sbox_scan_entry *e)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    return S_ISREG(e->mode) && git_file_target(q, e, path, sizeof path) &&
+           fstatat(q->root->fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && !git_file_harmless(q, e);
 }
 
 /* -- moving ---------------------------------------------------------------------------------------
@@ -140,17 +185,6 @@ static bool was_there(const struct sbox_scan *before, const struct sbox_scan_ent
         if (before->entries[i].kind == SBOX_SCAN_GIT &&
             strcmp(before->entries[i].path, e->path) == 0)
             return sbox_fileid_equal(before->entries[i].id, e->id);
-    return false;
-}
-
-static bool was_protected(const struct quarantine *q, const char *path)
-{
-    char config[PATH_MAX];
-    if ((size_t)snprintf(config, sizeof config, "%s/config", path) >= sizeof config)
-        return false;
-    for (size_t i = 0; i < q->protect_count; i++)
-        if (q->protects[i].kind == SBOX_PROTECT_RO && strcmp(q->protects[i].path, config) == 0)
-            return true;
     return false;
 }
 
@@ -192,6 +226,8 @@ static int look_at_entry(struct quarantine *q, const struct sbox_scan *before,
         return 0;
     if (!was_there(before, e))
         return harmless(q, e) ? 0 : move_away(q, e->path);
+    if (old_file_turned(q, e))
+        return move_away(q, e->path);
     return S_ISDIR(e->mode) ? look_at_modules(q, e->fd, e->path, "modules", 0) : 0;
 }
 

@@ -2,7 +2,7 @@ sbox_unit(env_names sandbox)
 sbox_unit(env_values sandbox)
 sbox_unit(env_scrub sandbox)
 
-foreach(name facts plan policy_paths protect)
+foreach(name facts plan policy_paths protect quarantine)
     sbox_unit(${name} sandbox)
     target_link_libraries(test_${name} PRIVATE unit_scratch)
 endforeach()

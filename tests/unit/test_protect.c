@@ -239,6 +239,7 @@ static void only_live_sockets_are_masked(void **state)
     struct world *w = *state;
     _cleanup_close_ int stream = bind_at(scratch_path(w->s, "w/stream"), SOCK_STREAM);
     _cleanup_close_ int datagram = bind_at(scratch_path(w->s, "w/datagram"), SOCK_DGRAM);
+    assert_true(datagram >= 0);
     assert_int_equal(listen(stream, 1), 0);
     sbox_close(bind_at(scratch_path(w->s, "w/stale"), SOCK_STREAM));
     sbox_close(bind_at(scratch_path(w->s, "w/stale-datagram"), SOCK_DGRAM));
