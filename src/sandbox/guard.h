@@ -5,9 +5,9 @@
  * saves by renaming, `git config` too. The guard waits for changes of mountinfo (POLLPRI) and for
  * inotify events in the directories concerned; a mask is put back within about a millisecond, a
  * lost tree or git mount ends the run. In each `.git` it waits for names that git would obey on the
- * host
- * (`commondir`, `config.worktree`, `hooks`, `config` when it was absent): they are removed, and the
- * run is ended. */
+ * host (`commondir`, `config.worktree`, `hooks`, `config` when it was absent): they are removed,
+ * and the run is ended. It looks for them once more when init is dead, so the supervisor must let
+ * it end by itself. */
 #ifndef SBOX_SANDBOX_GUARD_H
 #define SBOX_SANDBOX_GUARD_H
 
@@ -38,8 +38,8 @@ struct sbox_guard_message {
 
 /* The body of the forked guard process; returns its exit status, never for a long time. Wipes its
  * copy of the environment, clears dumpable, sets PDEATHSIG (after setns, which clears it), keeps
- * CAP_SYS_ADMIN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH only. Ends by itself when `report` is closed
- * by the supervisor. */
+ * CAP_SYS_ADMIN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH only. Ends by itself when `report` is
+ * closed, or shut down for writing, by the supervisor, after its last look. */
 int sbox_guard_main(const struct sbox_guard_request *request);
 
 #endif

@@ -244,22 +244,25 @@ static void supervise(struct run *run)
 
 /* -- end --------------------------------------------------------------------------------------- */
 
-/* The guard kills init before it says why: when init ended without a word, its reason is on the
- * way. */
+/* The guard has the last look at git's directories when init is dead, and says why it ended a run
+ * only then. It ends when this half of the socket is closed. */
 static void drain_guard(struct run *run)
 {
-    enum { REASON_MS = 2000 };
-    int patience = run->exited || run->status < 0 ? 0 : REASON_MS;
+    enum { PATIENCE_MS = 20000 };
+    int status = 0;
+    if (run->guard_pid <= 0)
+        return;
+    (void)shutdown(run->guard_socket, SHUT_WR);
     struct pollfd p = {.fd = run->guard_socket, .events = POLLIN};
-    while (run->guard_socket >= 0 && run->result->ended_by.count == 0 && poll(&p, 1, patience) > 0)
+    while (run->guard_socket >= 0 && poll(&p, 1, PATIENCE_MS) != 0)
         read_guard(run);
     sbox_close(run->guard_socket);
     run->guard_socket = -1;
-    if (run->guard_pid > 0) {
-        (void)kill(run->guard_pid, SIGKILL);
-        while (waitpid(run->guard_pid, NULL, 0) < 0 && errno == EINTR)
-            continue;
-    }
+    (void)kill(run->guard_pid, SIGKILL);
+    while (waitpid(run->guard_pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (status != 0 && run->result->ended_by.count == 0)
+        (void)sbox_strv_add(&run->result->ended_by, "the guard process died");
 }
 
 static void finish(struct run *run)
@@ -274,14 +277,16 @@ static void finish(struct run *run)
         while (waitpid(run->init_pid, &status, __WALL) < 0 && errno == EINTR)
             continue;
     }
+    run->over = true;
     drain_guard(run);
     if (run->terminal_group > 0)
         (void)tcsetpgrp(STDERR_FILENO, run->terminal_group);
     sbox_close(run->socket);
     sbox_close(run->init_pidfd);
     sbox_close(run->signals);
-    /* init was killed from outside: so was the command. */
-    if (run->status == 0 && WIFSIGNALED(status))
+    /* init was killed from outside: so was the command. What the guard objects to is no success,
+     * even if the command had ended by then. */
+    if (run->status == 0 && (WIFSIGNALED(status) || run->result->ended_by.count > 0))
         run->result->status = SIGKILL;
 }
 
