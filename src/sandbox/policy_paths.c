@@ -353,7 +353,7 @@ int sbox_policy_path_resolve(const struct sbox_root *root, const char *data_path
     if (!*typed)
         return refuse(&q, EINVAL, "a path is needed");
     int r = resolve(&q, &path);
-    if (r < 0)
+    if (r < 0 || !path)
         return r;
     bool inside = sbox_path_within(path, root->path);
     r = check(&q, path, data_path, inside);
