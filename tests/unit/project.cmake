@@ -10,4 +10,6 @@ endfunction()
 
 sbox_project_unit(datadir)
 sbox_project_unit(lease)
+sbox_unit(git project)
 sbox_project_unit(root)
+sbox_project_unit(scan)
