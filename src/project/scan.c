@@ -197,11 +197,35 @@ static bool unchanged(const struct sbox_scan_node *node, const struct sbox_scan_
            node->ctime == now->ctime;
 }
 
+static const char *here(const struct walk *w)
+{
+    return w->path_size > 0 ? sbox_esc(w->path) : ".";
+}
+
 static int changed_meanwhile(const struct walk *w)
 {
     return sbox_error_say(w->err, ESTALE,
-                          "'%s' changed while the workspace was looked at; try again",
-                          sbox_esc(w->path));
+                          "'%s' changed each time the workspace was looked at (another command is "
+                          "moving things there); try again",
+                          here(w));
+}
+
+/* A directory that may not be read hides what lies in it only from who cannot change its mode. The
+ * command can where it belongs to this user: an earlier run may have closed it over a secret. */
+static int unreadable(const struct walk *w, struct place at, struct sbox_scan_node *node,
+                      const struct sbox_scan_node *now)
+{
+    struct stat st;
+    if (fstatat(at.fd, way(w, at), &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_uid == geteuid())
+        return sbox_error_say(w->err, EACCES,
+                              "'%s' cannot be looked into, and the command could open it: chmod "
+                              "u+rx it, or remove it",
+                              here(w));
+    node->id = now->id;
+    node->mtime = now->mtime;
+    node->ctime = now->ctime;
+    node->trusted = false;
+    return 1;
 }
 
 /* Makes *slot say what the directory holds now. 0, 1 when it is to be passed over, or -errno. */
@@ -214,7 +238,7 @@ static int refresh(struct walk *w, struct place at, struct sbox_scan_node **slot
     if (r == -ENOENT || r == -ENOTDIR)
         return 1; /* gone since its parent was read: the second pass will tell */
     if (r < 0)
-        return sbox_error_set(w->err, -r, "look at '%s'", sbox_esc(w->path));
+        return sbox_error_set(w->err, -r, "look at '%s'", here(w));
     if (*slot && (*slot)->trusted && unchanged(*slot, &now))
         return 0;
     w->changed = true;
@@ -223,7 +247,7 @@ static int refresh(struct walk *w, struct place at, struct sbox_scan_node **slot
         return sbox_error_set(w->err, ENOMEM, "scan");
     r = sbox_scan_read(at.fd, way(w, at), &w->clock, yarn, *slot);
     if (r == -EACCES)
-        return 1; /* the command, the same user, cannot read it either */
+        return unreadable(w, at, *slot, &now);
     if (r == -ENOENT || r == -ENOTDIR || r == -ELOOP)
         return changed_meanwhile(w);
     return r < 0 ? sbox_error_set(w->err, -r, "read '%s'", sbox_esc(w->path)) : 0;
@@ -285,25 +309,50 @@ static int by_path(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
+/* One look, and a second: a directory that is moved from a place not yet seen to one already seen
+ * is in neither; the second look finds that one of the two changed. */
+static int look_twice(struct walk *w, const struct sbox_scan_request *request,
+                      struct sbox_scan_node **root)
+{
+    struct place start = {.fd = request->root_fd, .rel = 0};
+    w->again = false;
+    pop(w, 0);
+    int r = visit(w, start, root, false, 0);
+    w->again = true;
+    return r == 0 && !request->alone ? visit(w, start, root, false, 0) : r;
+}
+
+/* A dev server or another run that writes beside a start is no reason to refuse it: what changed is
+ * looked at anew, after a short and varying pause. */
+static int look_until_stable(struct walk *w, const struct sbox_scan_request *request,
+                             struct sbox_scan_node **root)
+{
+    enum { ATTEMPTS = 64, PAUSE_NS = 100000 };
+    int r = -ESTALE;
+    for (int attempt = 0; r == -ESTALE && attempt < ATTEMPTS; attempt++) {
+        struct timespec pause = {.tv_nsec = PAUSE_NS * (attempt * 7 % 23)};
+        if (attempt > 0)
+            (void)nanosleep(&pause, NULL);
+        sbox_scan_release(w->scan);
+        w->room = 0;
+        r = look_twice(w, request, root);
+    }
+    return r;
+}
+
 int sbox_scan_run(const struct sbox_scan_request *request, struct sbox_scan *ret,
                   struct sbox_error *err)
 {
     struct sbox_scan scan = {0};
     struct walk w = {.scan = &scan, .err = err};
     struct sbox_scan_node *root = load_cache(request->project_dirfd);
-    struct place start = {.fd = request->root_fd, .rel = 0};
     w.path = calloc(1, 256);
     w.path_room = 256;
     int r = w.path ? sbox_scan_clock_init(request->root_fd, &w.clock) : -ENOMEM;
     if (r < 0)
         (void)sbox_error_set(err, -r, "scan");
     else
-        r = visit(&w, start, &root, false, 0);
-    /* A directory that is moved from a place not yet seen to one already seen is in neither. The
-     * second look finds that one of the two changed. */
-    w.again = true;
-    if (r == 0 && !request->alone)
-        r = visit(&w, start, &root, false, 0);
+        r = look_until_stable(&w, request, &root);
     if (r == 0 && root && w.changed && request->project_dirfd >= 0)
         save_cache(request->project_dirfd, root);
     sbox_scan_node_free(root);
@@ -312,6 +361,8 @@ int sbox_scan_run(const struct sbox_scan_request *request, struct sbox_scan *ret
         sbox_scan_release(&scan);
         return r;
     }
+    if (err)
+        *err = SBOX_ERROR_INIT; /* of an attempt that was repeated */
     if (scan.count > 1)
         qsort(scan.entries, scan.count, sizeof *scan.entries, by_path);
     sbox_scan_mark_tracked(request->root_fd, &scan);
