@@ -99,9 +99,13 @@ static int clean_up(struct sbox_run *run, int status)
     struct sbox_error err = SBOX_ERROR_INIT;
     _cleanup_strv_ struct sbox_strv moved = {0};
     int r = quarantine(run, &moved, &err);
+    char id[SBOX_PROJECT_ID_SIZE];
+    sbox_project_id(run->session.root.path, id);
     for (size_t i = 0; i < moved.count; i++)
         sbox_say(
             "the command made the repository '%s', which would make git run something here; it "
+            "was moved to %s/projects/%s/quarantine",
+            sbox_esc(moved.items[i]), sbox_esc(run->session.data.path), id); it "
             "was moved to %s/projects/*/quarantine",
             sbox_esc(moved.items[i]), sbox_esc(run->session.data.path));
     if (r < 0) {
