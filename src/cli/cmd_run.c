@@ -105,9 +105,7 @@ static int clean_up(struct sbox_run *run, int status)
         sbox_say(
             "the command made the repository '%s', which would make git run something here; it "
             "was moved to %s/projects/%s/quarantine",
-            sbox_esc(moved.items[i]), sbox_esc(run->session.data.path), id); it "
-            "was moved to %s/projects/*/quarantine",
-            sbox_esc(moved.items[i]), sbox_esc(run->session.data.path));
+            sbox_esc(moved.items[i]), sbox_esc(run->session.data.path), id);
     if (r < 0) {
         sbox_say("cannot tell whether the command left something that git would run: %s",
                  err.message);

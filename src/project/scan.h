@@ -66,8 +66,8 @@ struct sbox_scan_request {
 };
 
 /* -ELOOP, -EFBIG and the like fail the whole scan: what could not be seen is not "absent". A
- * directory of this user's that cannot be opened (mode 000) fails it, too: the command could open it
- * after a chmod. One of another user's is passed over. */
+ * directory of this user's that cannot be opened (mode 000) fails it, too: the command could open
+ * it after a chmod. One of another user's is passed over. */
 int sbox_scan_run(const struct sbox_scan_request *request, struct sbox_scan *ret,
                   struct sbox_error *err);
 void sbox_scan_release(struct sbox_scan *scan);
