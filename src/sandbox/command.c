@@ -93,6 +93,35 @@ static void fail(const struct sbox_init_context *c, int r, const char *stage, co
     _exit(125);
 }
 
+/* execvp(3), but it asks for a file before it executes it: an execve(2) that finds nothing has made
+ * a whole new address space first, 40 us for each entry of PATH (measured). What comes back is
+ * errno.
+ */
+static int execute(char *const argv[])
+{
+    const char *path = !*argv[0] || strchr(argv[0], '/') ? "" : getenv("PATH");
+    int code = ENOENT;
+    if (!path || !*path) {
+        (void)execvp(argv[0], argv);
+        return errno;
+    }
+    for (const char *end; path; path = *end ? end + 1 : NULL) {
+        char file[PATH_MAX];
+        end = strchrnul(path, ':');
+        int n = snprintf(file, sizeof file, "%.*s%s%s", (int)(end - path), path,
+                         end > path ? "/" : "./", argv[0]);
+        if (n < 0 || (size_t)n >= sizeof file)
+            continue;
+        if (faccessat(AT_FDCWD, file, X_OK, AT_EACCESS) == 0)
+            (void)execvp(file, argv); /* with a slash it only adds: a script without #! is sh's */
+        if (errno == EACCES)
+            code = EACCES;
+        else if (errno != ENOENT && errno != ENOTDIR)
+            return errno;
+    }
+    return code;
+}
+
 void sbox_command_main(const struct sbox_init_context *c)
 {
     struct sbox_landlock landlock = {.fd = -1};
@@ -110,8 +139,7 @@ void sbox_command_main(const struct sbox_init_context *c)
     (void)sbox_rlimit_restore_nofile(&c->nofile);
     (void)sigprocmask(SIG_SETMASK, &c->mask, NULL);
     environ = (char **)(uintptr_t)c->policy->environment;
-    (void)execvp(c->policy->command[0], c->policy->command);
-    int code = errno;
+    int code = execute(c->policy->command);
     sbox_init_send(c->socket, SBOX_INIT_EXEC, code, 0, NULL, NULL);
     _exit(code == ENOENT || code == ENOTDIR ? 127 : 126);
 }

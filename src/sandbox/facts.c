@@ -90,6 +90,16 @@ static int gather_tty(struct sbox_facts *f)
     return 0;
 }
 
+static int gather_home(struct sbox_facts *f, const char *home)
+{
+    _cleanup_close_ int fd = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int r = 0;
+    for (size_t i = 0; fd >= 0 && r == 0 && sbox_home_programs[i]; i++)
+        if (faccessat(fd, sbox_home_programs[i], F_OK, AT_EACCESS) == 0)
+            r = sbox_strv_add(&f->home_programs, sbox_home_programs[i]);
+    return r;
+}
+
 int sbox_facts_gather(const char *home, struct sbox_facts *ret, struct sbox_error *err)
 {
     struct sbox_facts f = {.uid = geteuid(), .gid = getegid()};
@@ -98,6 +108,8 @@ int sbox_facts_gather(const char *home, struct sbox_facts *ret, struct sbox_erro
         r = gather_file(&f, linked_files[i]);
     if (r == 0)
         r = gather_tty(&f);
+    if (r == 0 && home)
+        r = gather_home(&f, home);
     if (r == 0 && home)
         r = sbox_facts_git_config(home, &f.git_config);
     if (r < 0)
@@ -122,6 +134,7 @@ void sbox_facts_release(struct sbox_facts *facts)
     }
     for (size_t i = 0; i < facts->hidden_count; i++)
         free(facts->hidden[i]);
+    sbox_strv_release(&facts->home_programs);
     free(facts->hidden);
     free(facts->tty);
     free(facts->git_config);

@@ -6,6 +6,7 @@
 #define SBOX_SANDBOX_FACTS_H
 
 #include "base/error.h"
+#include "base/strv.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -28,11 +29,18 @@ struct sbox_facts {
 
     char *tty;        /* "/dev/pts/3" when one of 0-2 is a terminal, else NULL */
     char *git_config; /* the user's git settings without anything that executes or authenticates */
-    char **hidden;    /* root only: files below /etc that only root may read */
+    /* Those of sbox_home_programs that are there. A start would look for each absent one twice, for
+     * a bind and for a rule: a tenth of its time (measured). */
+    struct sbox_strv home_programs;
+    char **hidden; /* root only: files below /etc that only root may read */
     size_t hidden_count;
     uid_t uid;
     gid_t gid;
 };
+
+/* What of $HOME may be shown, relative to it: toolchains and their settings (home_programs.c).
+ * NULL-terminated. */
+extern const char *const sbox_home_programs[];
 
 int sbox_facts_gather(const char *home, struct sbox_facts *ret, struct sbox_error *err);
 void sbox_facts_release(struct sbox_facts *facts);

@@ -6,57 +6,6 @@
 #include <limits.h>
 #include <sys/mount.h>
 
-/* Programs that people install below $HOME. No directory that holds credentials: so `.cargo/bin`
- * but not `.cargo`, `uv/python` but not `uv`. */
-static const char *const toolchains[] = {
-    ".local/bin",
-    ".local/lib",
-    ".local/pipx",
-    ".local/share/pipx",
-    ".local/share/mise/installs",
-    ".local/share/mise/shims",
-    ".local/share/uv/python",
-    ".local/share/uv/tools",
-    ".local/share/pnpm",
-    ".local/share/fnm",
-    ".local/share/pypoetry",
-    ".local/share/virtualenvs",
-    ".nvm",
-    ".fnm",
-    ".volta/bin",
-    ".volta/tools",
-    ".pyenv",
-    ".rbenv",
-    ".nodenv",
-    ".asdf",
-    ".cargo/bin",
-    ".cargo/env",
-    ".rustup",
-    ".sdkman/candidates",
-    ".sdkman/bin",
-    ".bun/bin",
-    ".deno/bin",
-    ".yarn/bin",
-    ".npm-global",
-    "go/bin",
-    "go/pkg/mod",
-    "go/src",
-    "sdk",
-    ".dotnet",
-    ".ghcup/bin",
-    ".ghcup/ghc",
-    ".juliaup",
-    ".opam",
-    ".linuxbrew",
-    "miniconda3",
-    "anaconda3",
-    "miniforge3",
-};
-
-/* Version managers read small settings of their own; these say which version, nothing secret. */
-static const char *const settings[] = {".tool-versions", ".node-version", ".nvmrc",
-                                       ".python-version"};
-
 static const char *const throw_away[] = {".cache", ".config", ".local/state", ".npm",
                                          ".yarn/berry"};
 
@@ -118,10 +67,8 @@ int sbox_plan_home(struct sbox_plan *plan, const struct sbox_policy *policy,
     step->grant = SBOX_GRANT_READ;
     step->why = "home, nearly empty";
     int r = 0;
-    for (size_t i = 0; r == 0 && i < sizeof toolchains / sizeof *toolchains; i++)
-        r = add_toolchain(plan, home, toolchains[i]);
-    for (size_t i = 0; r == 0 && i < sizeof settings / sizeof *settings; i++)
-        r = add_toolchain(plan, home, settings[i]);
+    for (size_t i = 0; r == 0 && i < facts->home_programs.count; i++)
+        r = add_toolchain(plan, home, facts->home_programs.items[i]);
     for (size_t i = 0; r == 0 && i < sizeof throw_away / sizeof *throw_away; i++)
         r = add_throw_away(plan, home, throw_away[i]);
     return r == 0 ? add_git_config(plan, home, facts->git_config) : r;

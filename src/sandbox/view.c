@@ -57,10 +57,15 @@ static int make_filesystem(const char *type, const char *const options[][2], uns
     return fd < 0 ? -errno : fd;
 }
 
-/* mkdir -p without heap. Directories that exist are fine, also on read-only mounts. */
+/* mkdir -p without heap. Directories that exist are fine, also on read-only mounts. Most parents do
+ * exist: the whole path is tried first. */
 static int make_dirs(int root, const char *path, mode_t mode)
 {
     char part[PATH_MAX];
+    struct stat found;
+    if (mkdirat(root, path, mode) == 0 ||
+        (errno == EEXIST && fstatat(root, path, &found, 0) == 0 && S_ISDIR(found.st_mode)))
+        return 0;
     size_t n = strlen(path);
     if (n >= sizeof part)
         return -ENAMETOOLONG;
@@ -93,6 +98,9 @@ static int make_parents(int root, const char *path)
         return -ENAMETOOLONG;
     memcpy(parent, path, n);
     parent[n] = '\0';
+    struct stat st;
+    if (fstatat(root, parent, &st, 0) == 0 && S_ISDIR(st.st_mode))
+        return 0;
     return make_dirs(root, parent, 0755);
 }
 
@@ -157,8 +165,7 @@ static int step_scratch(struct sbox_view *view, const struct sbox_step *step)
 {
     char name[32];
     (void)snprintf(name, sizeof name, "%u", view->scratch_dirs++);
-    if (mkdirat(view->scratch, name, step->mode) < 0 ||
-        fchmodat(view->scratch, name, step->mode, 0))
+    if (mkdirat(view->scratch, name, step->mode) < 0) /* umask is 0 here */
         return -errno;
     _cleanup_close_ int fd = sbox_mount_clone(view->scratch, name, 0, step->attr);
     return fd < 0 ? fd : place(view->root, fd, step->target);

@@ -23,6 +23,26 @@ load ../helpers/common
     run -127 --separate-stderr sbox run ./no-such-file
 }
 
+@test "D2: PATH is searched as a shell does" {
+    mkdir -p first second
+    printf '#!/bin/sh\necho first\n' >first/tool # not executable: passed over
+    printf 'echo "second $1"\n' >second/tool      # no #!: it is sh's
+    chmod +x second/tool
+    mkdir first/thing # a directory is no command
+    with_path() { run --separate-stderr env -i HOME="$HOME" ASAN_OPTIONS=detect_leaks=0 PATH="$1" "$SBOX" run "${@:2}"; }
+    with_path "$PWD/absent:$PWD/first:$PWD/second:/usr/bin" tool x
+    assert_status 0
+    assert_equal "$output" 'second x'
+    with_path "$PWD/first:/usr/bin" tool
+    assert_status 126
+    with_path "$PWD/first:/usr/bin" thing
+    assert_status 126
+    with_path "$PWD/absent:/usr/bin" tool
+    assert_status 127
+    with_path /usr/bin '' # no command at all
+    assert_status 125
+}
+
 @test "D2: the short form, --, and a word that is a verb" {
     run --separate-stderr sbox sh -c 'exit 4'
     assert_status 4
