@@ -21,6 +21,7 @@ struct walk {
     size_t room;
     bool changed; /* the cache must be written */
     bool again;   /* second pass: everything must be as in the first */
+    bool alone;   /* from the request */
     char *path;   /* relative to the root, of the directory being looked at */
     size_t path_size;
     size_t path_room;
@@ -210,17 +211,24 @@ static int changed_meanwhile(const struct walk *w)
                           here(w));
 }
 
-/* A directory that may not be read hides what lies in it only from who cannot change its mode. The
- * command can where it belongs to this user: an earlier run may have closed it over a secret. */
-static int unreadable(const struct walk *w, struct place at, struct sbox_scan_node *node,
-                      const struct sbox_scan_node *now)
+/* A directory of the user's own that its mode closes: the command can open it again, and git and
+ * others can use names in it that no list shows. After a run it is what the command left. */
+static int open_closed(struct walk *w, struct place at)
 {
-    struct stat st;
-    if (fstatat(at.fd, way(w, at), &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_uid == geteuid())
-        return sbox_error_say(w->err, EACCES,
-                              "'%s' cannot be looked into, and the command could open it: chmod "
-                              "u+rx it, or remove it",
-                              here(w));
+    if (!w->alone)
+        return sbox_error_say(
+            w->err, EACCES,
+            "'%s' cannot be listed, but a command could change that and find what "
+            "was not hidden: chmod u+rx it",
+            here(w));
+    int r = sbox_scan_reopen(at.fd, way(w, at));
+    return r < 0 ? sbox_error_set(w->err, -r, "open '%s'", here(w)) : 0;
+}
+
+/* Somebody else's: the command cannot read it either. The second pass compares it all the same. */
+static int pass_over(struct sbox_scan_node *node, const struct sbox_scan_node *now)
+{
+    sbox_scan_node_clear(node);
     node->id = now->id;
     node->mtime = now->mtime;
     node->ctime = now->ctime;
@@ -239,7 +247,9 @@ static int refresh(struct walk *w, struct place at, struct sbox_scan_node **slot
         return 1; /* gone since its parent was read: the second pass will tell */
     if (r < 0)
         return sbox_error_set(w->err, -r, "look at '%s'", here(w));
-    if (*slot && (*slot)->trusted && unchanged(*slot, &now))
+    if (now.closed && (r = open_closed(w, at)) < 0)
+        return r;
+    if (*slot && (*slot)->trusted && unchanged(*slot, &now) && !now.closed)
         return 0;
     w->changed = true;
     w->scan->reread++;
@@ -247,7 +257,7 @@ static int refresh(struct walk *w, struct place at, struct sbox_scan_node **slot
         return sbox_error_set(w->err, ENOMEM, "scan");
     r = sbox_scan_read(at.fd, way(w, at), &w->clock, yarn, *slot);
     if (r == -EACCES)
-        return unreadable(w, at, *slot, &now);
+        return pass_over(*slot, &now);
     if (r == -ENOENT || r == -ENOTDIR || r == -ELOOP)
         return changed_meanwhile(w);
     return r < 0 ? sbox_error_set(w->err, -r, "read '%s'", sbox_esc(w->path)) : 0;
@@ -344,7 +354,7 @@ int sbox_scan_run(const struct sbox_scan_request *request, struct sbox_scan *ret
                   struct sbox_error *err)
 {
     struct sbox_scan scan = {0};
-    struct walk w = {.scan = &scan, .err = err};
+    struct walk w = {.scan = &scan, .err = err, .alone = request->alone};
     struct sbox_scan_node *root = load_cache(request->project_dirfd);
     w.path = calloc(1, 256);
     w.path_room = 256;

@@ -62,12 +62,13 @@ struct sbox_scan {
 struct sbox_scan_request {
     int root_fd;       /* the workspace */
     int project_dirfd; /* where the cache lies; -1: no cache is read or written */
-    bool alone;        /* nobody else can be changing the workspace: the second look is left out */
+    bool alone;        /* after a run, nobody is changing the workspace: no second look */
 };
 
-/* -ELOOP, -EFBIG and the like fail the whole scan: what could not be seen is not "absent". A
- * directory of this user's that cannot be opened (mode 000) fails it, too: the command could open
- * it after a chmod. One of another user's is passed over. */
+/* -ELOOP, -EFBIG and the like fail the whole scan: what could not be seen is not "absent". So does
+ * a directory of the user's own without the right to list or enter it (-EACCES), which a command
+ * could give itself; with `alone` the scan gives that right instead. A directory of somebody else
+ * that cannot be opened is passed over. */
 int sbox_scan_run(const struct sbox_scan_request *request, struct sbox_scan *ret,
                   struct sbox_error *err);
 void sbox_scan_release(struct sbox_scan *scan);

@@ -33,6 +33,7 @@ struct sbox_scan_node {
     int64_t mtime; /* nanoseconds */
     int64_t ctime;
     bool trusted; /* read long enough after its last change */
+    bool closed;  /* ours, but may not be listed or entered; not in the cache file */
     struct sbox_scan_name *names;
     size_t count;
     size_t room;

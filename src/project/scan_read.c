@@ -40,7 +40,8 @@ int sbox_scan_stat(int dirfd, const char *path, struct sbox_scan_node *ret)
 {
     struct statx sx;
     int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
-    if (statx(dirfd, path, flags, STATX_TYPE | STATX_INO | STATX_MTIME | STATX_CTIME, &sx) < 0)
+    unsigned mask = STATX_TYPE | STATX_MODE | STATX_UID | STATX_INO | STATX_MTIME | STATX_CTIME;
+    if (statx(dirfd, path, flags, mask, &sx) < 0)
         return -errno;
     if (!S_ISDIR(sx.stx_mode))
         return -ENOTDIR;
@@ -48,6 +49,21 @@ int sbox_scan_stat(int dirfd, const char *path, struct sbox_scan_node *ret)
     ret->id.ino = sx.stx_ino;
     ret->mtime = nanoseconds(sx.stx_mtime);
     ret->ctime = nanoseconds(sx.stx_ctime);
+    uid_t self = geteuid(); /* root's rights do not depend on the mode */
+    ret->closed = self != 0 && sx.stx_uid == self && (sx.stx_mode & 0500) != 0500;
+    return 0;
+}
+
+int sbox_scan_reopen(int dirfd, const char *path)
+{
+    struct stat st;
+    char name[32];
+    _cleanup_close_ int fd = sbox_open_beneath(dirfd, path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    if (fd < 0)
+        return fd;
+    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    if (fstat(fd, &st) < 0 || chmod(name, (st.st_mode & 07777) | 0500) < 0)
+        return -errno;
     return 0;
 }
 

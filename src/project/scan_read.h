@@ -12,8 +12,11 @@ struct sbox_scan_clock {
 
 int sbox_scan_clock_init(int root_fd, struct sbox_scan_clock *ret);
 
-/* Fills id, mtime and ctime; -ENOTDIR for anything but a directory (a link included). */
+/* Fills id, mtime, ctime and closed; -ENOTDIR for anything but a directory (a link included). */
 int sbox_scan_stat(int dirfd, const char *path, struct sbox_scan_node *ret);
+
+/* Gives the owner the right to list and enter a directory. 0 or -errno. */
+int sbox_scan_reopen(int dirfd, const char *path);
 
 /* Opens (no link in `path`), stats, reads: `node` then holds the names that matter. `yarn`: this is
  * a `.yarn` beside .pnp.*. */

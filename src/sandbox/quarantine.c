@@ -9,7 +9,7 @@
 #include <limits.h>
 #include <time.h>
 
-enum { CONFIG_MAX = 1 << 20, MODULE_DEPTH_MAX = 12 };
+enum { CONFIG_MAX = 1 << 20, MODULE_DEPTH_MAX = 12, TREE_DEPTH_MAX = 64 };
 
 struct quarantine {
     const struct sbox_root *root;
@@ -179,13 +179,13 @@ static int move_away(struct quarantine *q, const char *path)
 /* -- looking --------------------------------------------------------------------------------------
  */
 
-static bool was_there(const struct sbox_scan *before, const struct sbox_scan_entry *e)
+static const struct sbox_scan_entry *was_there(const struct sbox_scan *before,
+                                               const struct sbox_scan_entry *e)
 {
     for (size_t i = 0; i < before->count; i++)
-        if (before->entries[i].kind == SBOX_SCAN_GIT &&
-            strcmp(before->entries[i].path, e->path) == 0)
-            return sbox_fileid_equal(before->entries[i].id, e->id);
-    return false;
+        if (before->entries[i].kind == e->kind && strcmp(before->entries[i].path, e->path) == 0)
+            return sbox_fileid_equal(before->entries[i].id, e->id) ? &before->entries[i] : NULL;
+    return NULL;
 }
 
 static int look_at_modules(struct quarantine *q, int parent, const char *parent_path,
@@ -219,16 +219,70 @@ static int look_at_modules(struct quarantine *q, int parent, const char *parent_
     return r;
 }
 
-static int look_at_entry(struct quarantine *q, const struct sbox_scan *before,
-                         const struct sbox_scan_entry *e)
+/* What cannot be judged must not keep the rest from being judged; and that something must be moved
+ * (-ENOTDIR: there is no place yet) is news before any failure. */
+static int first_failure(int earlier, int r)
 {
-    if (e->kind != SBOX_SCAN_GIT)
+    if (earlier == -ENOTDIR || r == -ENOTDIR)
+        return -ENOTDIR;
+    return earlier < 0 ? earlier : r;
+}
+
+static int look_below(struct quarantine *q, const struct sbox_scan_entry *e, unsigned depth);
+
+/* An entry of a scan of directory `above`, in which nothing was protected: all of it is judged. */
+static int look_at_unprotected(struct quarantine *q, const struct sbox_scan_entry *above,
+                               const struct sbox_scan_entry *e, unsigned depth)
+{
+    char path[PATH_MAX];
+    struct sbox_scan_entry whole = *e;
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", above->path, e->path) >= sizeof path)
+        return -ENAMETOOLONG;
+    whole.path = path;
+    if (e->kind == SBOX_SCAN_GIT)
+        return harmless(q, &whole) ? 0 : move_away(q, path);
+    return look_below(q, &whole, depth + 1);
+}
+
+/* The scan does not enter trees, nor hidden directories (`.env.d`), but git does. */
+static int look_below(struct quarantine *q, const struct sbox_scan_entry *e, unsigned depth)
+{
+    struct sbox_scan scan = {0};
+    struct sbox_scan_request request = {.root_fd = e->fd, .project_dirfd = -1, .alone = true};
+    if (!S_ISDIR(e->mode))
         return 0;
+    if (depth > TREE_DEPTH_MAX)
+        return sbox_error_say(q->err, E2BIG, "trees in trees, too deep, at '%s'",
+                              sbox_esc(e->path));
+    int r = sbox_scan_run(&request, &scan, q->err);
+    for (size_t i = 0; i < scan.count; i++)
+        r = first_failure(r, look_at_unprotected(q, e, &scan.entries[i], depth));
+    sbox_scan_release(&scan);
+    return r;
+}
+
+static int look_at_git(struct quarantine *q, const struct sbox_scan *before,
+                       const struct sbox_scan_entry *e)
+{
     if (!was_there(before, e))
         return harmless(q, e) ? 0 : move_away(q, e->path);
     if (old_file_turned(q, e))
         return move_away(q, e->path);
     return S_ISDIR(e->mode) ? look_at_modules(q, e->fd, e->path, "modules", 0) : 0;
+}
+
+/* A tree that was there lay behind a throw-away layer, unless git tracks it: then it was writable.
+ * A hidden directory that was there was hidden. */
+static int look_at_entry(struct quarantine *q, const struct sbox_scan *before,
+                         const struct sbox_scan_entry *e)
+{
+    if (e->kind == SBOX_SCAN_GIT)
+        return look_at_git(q, before, e);
+    if (e->kind != SBOX_SCAN_TREE && e->kind != SBOX_SCAN_SECRET)
+        return 0;
+    const struct sbox_scan_entry *old = was_there(before, e);
+    bool writable = !old || (e->kind == SBOX_SCAN_TREE && old->tracked);
+    return writable ? look_below(q, e, 0) : 0;
 }
 
 int sbox_quarantine_run(const struct sbox_root *root, const struct sbox_scan *before,
@@ -245,8 +299,8 @@ int sbox_quarantine_run(const struct sbox_root *root, const struct sbox_scan *be
     struct sbox_scan_request request = {
         .root_fd = root->fd, .project_dirfd = project_dirfd, .alone = true};
     int r = sbox_scan_run(&request, &after, err);
-    for (size_t i = 0; r == 0 && i < after.count; i++)
-        r = look_at_entry(&q, before, &after.entries[i]);
+    for (size_t i = 0; i < after.count; i++)
+        r = first_failure(r, look_at_entry(&q, before, &after.entries[i]));
     if (r < 0 && err && err->code == 0)
         (void)sbox_error_set(err, -r, "look at new repositories");
     sbox_scan_release(&after);

@@ -4,7 +4,8 @@
  * New means: its `.git` was not there before, or is another file. Its config may hold keys of an
  * allowlist only (project/git.h), its hooks may be git's samples only, and it may not borrow
  * another directory's config (commondir, config.worktree). A new repository that keeps to that
- * stays. Submodules' repositories below .git/modules are judged alike, and so is what a `.git` file
+ * stays. New dependency trees, and those that git tracks, are looked through as well.
+ * Submodules' repositories below .git/modules are judged alike, and so is what a `.git` file
  * leads to inside the project's own repository. */
 #ifndef SBOX_SANDBOX_QUARANTINE_H
 #define SBOX_SANDBOX_QUARANTINE_H

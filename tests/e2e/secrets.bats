@@ -253,14 +253,3 @@ C
     # copies of that process and must not show it
     if [[ -n $others ]]; then fail "$(ps -o pid,args -p "${others//$'\n'/,}")"; fi
 }
-
-# The scan cannot see into it, and the command, who owns it, could open it again.
-@test "S1: a directory that an earlier run closed over a secret refuses the next start" {
-    secret "$P/closed/.env"
-    inside chmod 0 closed
-    inside sh -c 'chmod 755 closed; cat closed/.env'
-    assert_status 125
-    assert_stderr_has closed
-    refute_output_has canary
-    chmod 755 closed
-}
