@@ -56,7 +56,7 @@ static void test_what_is_found(void **state)
     _cleanup_close_ int modules = make_dir(s, "p/node_modules/x/node_modules");
     _cleanup_close_ int venv = make_dir(s, ".venv");
     _cleanup_close_ int no_venv = make_dir(s, "venv");
-    _cleanup_close_ int git = make_dir(s, "sub/.git");
+    sbox_close(make_dir(s, "sub/.git"));
     touch(venv, "pyvenv.cfg");
     touch(no_venv, ".env");
     touch(modules, ".env");
