@@ -311,6 +311,11 @@ SCRIPT
         esac
     done
     ((refused < 200)) || fail "every start was refused: $stderr"
+    # and when it ends, the next start works
+    kill -9 "${HOST_PIDS[-1]}"
+    inside sh -c 'cat one/.env two/.env; echo started'
+    assert_status 0
+    assert_equal "$output" started
 }
 
 @test "C31: a tree planted by an ordinary run refuses the next" {
