@@ -112,9 +112,10 @@ static struct sbox_scan_node *decode(struct sbox_reader *r, unsigned depth)
     node->id.ino = sbox_reader_le64(r);
     node->mtime = (int64_t)sbox_reader_le64(r);
     node->ctime = (int64_t)sbox_reader_le64(r);
-    node->trusted = sbox_reader_byte(r) == 1;
+    uint8_t trusted = sbox_reader_byte(r);
+    node->trusted = trusted == 1;
     uint32_t count = sbox_reader_le32(r);
-    bool good = !r->failed;
+    bool good = !r->failed && trusted <= 1;
     for (uint32_t i = 0; good && i < count; i++)
         good = decode_name(r, node, depth);
     if (good)

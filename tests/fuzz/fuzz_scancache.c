@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     _cleanup_buf_ struct sbox_buf again = {0};
     sbox_scan_node_encode(&again, node);
-    if (again.size != size)
+    if (again.size != size || memcmp(again.data, data, size) != 0)
         abort();
     sbox_scan_node_free(node);
     return 0;

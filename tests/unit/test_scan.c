@@ -2,13 +2,13 @@
 #include "project/scan.h"
 
 #include "base/cleanup.h"
-#include "project/mountinfo.h"
-#include "project/pyvenv.h"
 #include "unit/cmocka_all.h"
 #include "unit/scratch.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 
 static void test_secret_names(void **state)
@@ -68,6 +68,42 @@ static void test_what_is_found(void **state)
     for (size_t i = 0; i < 5; i++)
         assert_string_equal(found.entries[i].path, wanted[i]);
     assert_int_equal(found.entries[1].tree, SBOX_TREE_VENV);
+    sbox_scan_release(&found);
+}
+
+/* A name alone makes no tree of vendor, venv or .yarn. */
+static void test_trees(void **state)
+{
+    struct scratch *s = *state;
+    scratch_mkdir(s, "plain/vendor/lib");
+    scratch_mkdir(s, "plain/venv/lib");
+    scratch_mkdir(s, "plain/.yarn/cache");
+    scratch_write(s, "plain/node_modules", "a file");
+    scratch_write(s, "go/vendor/modules.txt", "");
+    scratch_write(s, "php/composer.json", "{}");
+    scratch_mkdir(s, "php/vendor");
+    scratch_write(s, "py/.env/pyvenv.cfg", "");
+    scratch_write(s, "py/venv/pyvenv.cfg", "");
+    scratch_link(s, "js/node_modules", "../store");
+    scratch_write(s, "yarn/.pnp.cjs", "");
+    scratch_mkdir(s, "yarn/.yarn/cache");
+    scratch_mkdir(s, "yarn/.yarn/versions");
+    static const struct {
+        const char *path;
+        enum sbox_tree_kind kind;
+    } wanted[] = {
+        {"go/vendor", SBOX_TREE_VENDOR},  {"js/node_modules", SBOX_TREE_NODE_MODULES},
+        {"php/vendor", SBOX_TREE_VENDOR}, {"py/.env", SBOX_TREE_VENV},
+        {"py/venv", SBOX_TREE_VENV},      {"yarn/.yarn/cache", SBOX_TREE_YARN},
+    };
+    struct sbox_scan found = scan(s, -1);
+    assert_int_equal(found.count, sizeof wanted / sizeof *wanted);
+    for (size_t i = 0; i < found.count; i++) {
+        assert_string_equal(found.entries[i].path, wanted[i].path);
+        assert_int_equal(found.entries[i].kind, SBOX_SCAN_TREE);
+        assert_int_equal(found.entries[i].tree, wanted[i].kind);
+    }
+    assert_string_equal(found.entries[1].link, "../store");
     sbox_scan_release(&found);
 }
 
@@ -131,28 +167,59 @@ static void test_a_thousand_levels(void **state)
     sbox_scan_release(&found);
 }
 
-static int first_mount(const struct sbox_mount *m, void *context)
+/* Two looks: whoever moves a secret from a directory not yet seen into one already seen gets a
+ * refusal or is found, never overlooked. He rests longer than the coarsest clock that stamps files,
+ * so that each of his moves has a time of its own. Where he moves to and fro is spread widely, as a
+ * directory's order is the file system's. */
+enum { PLACES = 3000, STRIDE = 1237, SCANS = 100 };
+
+static void move_around(int root)
 {
-    assert_string_equal(m->point, "/a b");
-    assert_string_equal(m->fstype, "tmpfs");
-    *(unsigned *)context = m->id;
-    return 1;
+    const struct timespec rest = {.tv_nsec = 25000000};
+    for (int at = 0;; at = (at + STRIDE) % PLACES) {
+        char from[32];
+        char to[32];
+        (void)snprintf(from, sizeof from, "%d/moves", at);
+        (void)snprintf(to, sizeof to, "%d/moves", (at + STRIDE) % PLACES);
+        if (renameat(root, from, root, to) < 0)
+            _exit(1);
+        (void)nanosleep(&rest, NULL);
+    }
 }
 
-static void test_small_readers(void **state)
+/* Scans that saw the workspace without the secret, or with two. */
+static size_t count_overlooked(const struct scratch *s)
 {
-    (void)state;
-    unsigned id = 0;
-    char line[] = "36 35 98:0 / /a\\040b rw,noatime master:1 - tmpfs x rw\n";
-    assert_int_equal(sbox_mountinfo_walk(line, sizeof line - 1, first_mount, &id), 1);
-    assert_int_equal(id, 36);
-    char broken[] = "36 35 98 / /a rw - tmpfs x rw\n";
-    assert_int_equal(sbox_mountinfo_walk(broken, sizeof broken - 1, first_mount, &id), -EBADMSG);
-    struct sbox_pyvenv v = {NULL, NULL};
-    assert_int_equal(sbox_pyvenv_parse("home = /a\nHome=/b \n", 19, &v), 0);
-    assert_string_equal(v.home, "/b");
-    sbox_pyvenv_release(&v);
-    assert_int_equal(sbox_pyvenv_parse("home\0", 5, &v), -EBADMSG);
+    size_t overlooked = 0;
+    for (int i = 0; i < SCANS; i++) {
+        struct sbox_scan found = {0};
+        struct sbox_scan_request request = {.root_fd = s->fd, .project_dirfd = -1};
+        int r = sbox_scan_run(&request, &found, NULL);
+        overlooked += r != -ESTALE && (r != 0 || found.count != 1);
+        sbox_scan_release(&found);
+    }
+    return overlooked;
+}
+
+static void test_what_moves_is_not_overlooked(void **state)
+{
+    struct scratch *s = *state;
+    scratch_write(s, "0/moves/.env", "SECRET=1");
+    for (int i = 1; i < PLACES; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "%d", i);
+        scratch_mkdir(s, name);
+    }
+    pid_t mover = fork();
+    assert_true(mover >= 0);
+    if (mover == 0)
+        move_around(s->fd);
+    size_t overlooked = count_overlooked(s);
+    int status = 0;
+    assert_int_equal(kill(mover, SIGKILL), 0);
+    assert_int_equal(waitpid(mover, &status, 0), mover);
+    assert_true(WIFSIGNALED(status)); /* it moved until the end */
+    assert_int_equal(overlooked, 0);
 }
 
 int main(void)
@@ -160,12 +227,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_secret_names),
         cmocka_unit_test_setup_teardown(test_what_is_found, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_trees, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_cache_is_used_and_not_fooled, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(test_damaged_cache_is_ignored, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(test_a_thousand_levels, scratch_setup, scratch_teardown),
-        cmocka_unit_test(test_small_readers),
+        cmocka_unit_test_setup_teardown(test_what_moves_is_not_overlooked, scratch_setup,
+                                        scratch_teardown),
     };
     return cmocka_run_group_tests_name("scan", tests, NULL, NULL);
 }
