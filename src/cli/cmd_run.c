@@ -68,6 +68,8 @@ static void mark_lost_tree(const struct sbox_run *run, const struct sbox_sandbox
             sbox_say("%s", err.message);
 }
 
+enum { SLOW_SCAN = 500 }; /* directories: about a millisecond */
+
 /* The quarantine needs a place of its own; a project that was never locked has none yet. */
 static int project_directory(struct sbox_run *run, struct sbox_error *err)
 {
@@ -98,6 +100,9 @@ static int clean_up(struct sbox_run *run, int status)
 {
     struct sbox_error err = SBOX_ERROR_INIT;
     _cleanup_strv_ struct sbox_strv moved = {0};
+    /* Where looking is slow, a place for its cache is made; where that fails it stays slow. */
+    if (run->session.scan.directories > SLOW_SCAN)
+        (void)project_directory(run, NULL);
     int r = quarantine(run, &moved, &err);
     char id[SBOX_PROJECT_ID_SIZE];
     sbox_project_id(run->session.root.path, id);
