@@ -11,6 +11,8 @@ endfunction()
 sbox_project_unit(datadir)
 sbox_project_unit(lease)
 sbox_unit(git project)
+target_compile_definitions(test_git PRIVATE
+    CORPUS_GITINDEX="${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/gitindex")
 sbox_unit(mountinfo project)
 sbox_unit(pyvenv project)
 sbox_project_unit(root)

@@ -2,7 +2,11 @@
 #include "project/git.h"
 
 #include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/fd.h"
 #include "unit/cmocka_all.h"
+
+#include <fcntl.h>
 
 static int collect(const char *key, const char *value, void *context)
 {
@@ -123,13 +127,43 @@ static void test_index(void **state)
     assert_int_equal(sbox_git_index_walk(b.data, b.size, 20, see, &v, &err), -EBADMSG);
 }
 
+/* What git itself wrote: extended flags (v3), names that share their beginning (v4), long hashes.
+ */
+static void expect_index(const char *name, size_t hash_size, const char *wanted)
+{
+    char path[256];
+    _cleanup_free_ char *data = NULL;
+    size_t size = 0;
+    _cleanup_strv_ struct sbox_strv v = {0};
+    _cleanup_buf_ struct sbox_buf seen = {0};
+    (void)snprintf(path, sizeof path, "%s/%s", CORPUS_GITINDEX, name);
+    assert_int_equal(sbox_read_file_at(AT_FDCWD, path, 4096, &data, &size), 0);
+    assert_int_equal(sbox_git_index_walk(data, size, hash_size, see, &v, NULL), 0);
+    for (size_t i = 0; i < v.count; i++) {
+        sbox_buf_add_str(&seen, i > 0 ? "," : "");
+        sbox_buf_add_str(&seen, v.items[i]);
+    }
+    sbox_buf_add_byte(&seen, 0);
+    assert_string_equal(seen.data, wanted);
+}
+
+static void test_indexes_of_git(void **state)
+{
+    (void)state;
+    expect_index("v2", 20, ".env 100644,1796086115107033476 100644,2 100644,a/b/c 100644,l 120000");
+    expect_index("v3", 20, ".env 100644,a/b/long-name 100644,a/x 100644,later 100644");
+    expect_index("v4", 20,
+                 ".env 100644,.env.local 100644,a/b/long-name 100644,a/b/long-other 100644,a/x "
+                 "100644,l 120000");
+    expect_index("sha256", 32, ".env 100644,a/b/long-name 100644,a/x 100644");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_config_syntax),
-        cmocka_unit_test(test_only_harmless_keys_pass),
-        cmocka_unit_test(test_git_files),
-        cmocka_unit_test(test_index),
+        cmocka_unit_test(test_config_syntax),  cmocka_unit_test(test_only_harmless_keys_pass),
+        cmocka_unit_test(test_git_files),      cmocka_unit_test(test_index),
+        cmocka_unit_test(test_indexes_of_git),
     };
     return cmocka_run_group_tests_name("git", tests, NULL, NULL);
 }
