@@ -147,6 +147,8 @@ static void expect_index(const char *name, size_t hash_size, const char *wanted)
     assert_string_equal(seen.data, wanted);
 }
 
+#define FIFTY_Y "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"
+
 static void test_indexes_of_git(void **state)
 {
     (void)state;
@@ -155,6 +157,7 @@ static void test_indexes_of_git(void **state)
     expect_index("v4", 20,
                  ".env 100644,.env.local 100644,a/b/long-name 100644,a/b/long-other 100644,a/x "
                  "100644,l 120000");
+    expect_index("v4-long", 20, "a/" FIFTY_Y FIFTY_Y FIFTY_Y " 100644,a/z 100644"); /* drops 150 */
     expect_index("sha256", 32, ".env 100644,a/b/long-name 100644,a/x 100644");
 }
 
