@@ -74,6 +74,7 @@ static const char attacks[] =
     "if (: >/usr/bin/sbox-doctor) 2>/dev/null; then r=$((r|8)); fi\n"
     "if (read -r x </proc/1/environ) 2>/dev/null; then r=$((r|16)); fi\n"
     "n=0; while read -r line; do n=$((n+1)); done </proc/net/dev; [ $n -le 3 ] || r=$((r|32))\n"
+    "(: >node_modules/planted) 2>/dev/null\n"
     "exit $r\n";
 
 static const struct {
@@ -87,8 +88,22 @@ static const struct {
               {16, "processes", "init cannot be looked into"},
               {32, "network", "loopback only"}};
 
-static void judge(struct sbox_findings *f, const struct sbox_sandbox_result *result)
+/* What was written into the tree inside must not be on the host. */
+static void judge_tree(struct sbox_findings *f, int workspace, bool read_only)
 {
+    if (faccessat(workspace, "node_modules/planted", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        add(f, "locked trees", SBOX_MISSING, "an attack got through; not so: written nowhere");
+    else if (read_only)
+        add(f, "locked trees", SBOX_WEAKER,
+            "tmpfs keeps no user xattrs (Linux 6.6 does): locked trees are read-only instead of "
+            "throw-away, which some tools notice");
+    else
+        add(f, "locked trees", SBOX_HOLDS, "changes are thrown away (overlay)");
+}
+
+static void judge(struct sbox_findings *f, int workspace, const struct sbox_sandbox_result *result)
+{
+    add(f, "namespaces", SBOX_HOLDS, "user, mount, process, network and IPC namespaces, own /proc");
     bool ran = result->exec_errno == 0 && WIFEXITED(result->status);
     int bits = ran ? WEXITSTATUS(result->status) : 0;
     if (!ran)
@@ -98,10 +113,8 @@ static void judge(struct sbox_findings *f, const struct sbox_sandbox_result *res
         add(f, claims[i].layer, broken ? SBOX_MISSING : SBOX_HOLDS, "%s%s",
             broken ? "an attack got through; not so: " : "", claims[i].holds);
     }
-    if (result->read_only_trees)
-        add(f, "overlay", SBOX_WEAKER,
-            "tmpfs keeps no user xattrs (Linux 6.6 does): locked trees are read-only instead of "
-            "throw-away, which some tools notice");
+    if (ran)
+        judge_tree(f, workspace, result->read_only_trees);
 }
 
 static int build_and_attack(struct sbox_findings *f, const struct sbox_root *root,
@@ -114,14 +127,23 @@ static int build_and_attack(struct sbox_findings *f, const struct sbox_root *roo
     int r = sbox_facts_gather(NULL, &facts, err);
     if (r < 0)
         return r;
+    struct sbox_policy_tree tree = {.path = "node_modules"};
+    for (size_t i = 0; i < scan->count; i++)
+        if (scan->entries[i].kind == SBOX_SCAN_TREE) {
+            tree.id = scan->entries[i].id;
+            tree.mode = scan->entries[i].mode;
+        }
     struct sbox_policy policy = {
         .root = root,
         .scan = scan,
+        .trees = &tree,
+        .tree_count = 1,
         .protects = protects->items,
         .protect_count = protects->count,
         .command = (char *const *)(uintptr_t)command,
         .environment = (char *const *)(uintptr_t)environment,
         .umask = 022,
+        .landlock_abi = sbox_landlock_abi(),
     };
     struct sbox_sandbox_result result = {0};
     struct sbox_error built = SBOX_ERROR_INIT;
@@ -129,7 +151,7 @@ static int build_and_attack(struct sbox_findings *f, const struct sbox_root *roo
     if (r < 0)
         add(f, "sandbox", SBOX_MISSING, "%s", built.message);
     else
-        judge(f, &result);
+        judge(f, root->fd, &result);
     sbox_sandbox_result_release(&result);
     sbox_facts_release(&facts);
     return 0;
@@ -139,7 +161,7 @@ static int in_directory(struct sbox_findings *f, char *path, struct sbox_error *
 {
     struct stat st;
     _cleanup_close_ int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) < 0 ||
+    if (fd < 0 || fstat(fd, &st) < 0 || mkdirat(fd, "node_modules", 0755) < 0 ||
         sbox_write_file_atomic(fd, ".env", "SECRET=1\n", 9, 0600, false) < 0)
         return sbox_error_set(err, errno, "use '%s'", path);
     struct sbox_root root = {
@@ -155,6 +177,8 @@ static int in_directory(struct sbox_findings *f, char *path, struct sbox_error *
     sbox_protects_release(&protects);
     sbox_scan_release(&scan);
     (void)unlinkat(fd, ".env", 0);
+    (void)unlinkat(fd, "node_modules/planted", 0);
+    (void)unlinkat(fd, "node_modules", AT_REMOVEDIR);
     return r;
 }
 
