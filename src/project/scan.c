@@ -198,6 +198,15 @@ static bool unchanged(const struct sbox_scan_node *node, const struct sbox_scan_
            node->ctime == now->ctime;
 }
 
+/* Where a later change may carry the same ctime, only a directory that had been at rest for a while
+ * when it was read is known to be the same; the others are looked at once more, after a pause. */
+static bool provably_same(const struct walk *w, const struct sbox_scan_node *node,
+                          const struct sbox_scan_node *now)
+{
+    bool at_rest = w->clock.fine || node->trusted || !w->clock.ctime_moves;
+    return at_rest && unchanged(node, now);
+}
+
 static const char *here(const struct walk *w)
 {
     return w->path_size > 0 ? sbox_esc(w->path) : ".";
@@ -242,7 +251,7 @@ static int refresh(struct walk *w, struct place at, struct sbox_scan_node **slot
     struct sbox_scan_node now = {0};
     int r = sbox_scan_stat(at.fd, way(w, at), &now);
     if (w->again)
-        return r < 0 || !*slot || !unchanged(*slot, &now) ? changed_meanwhile(w) : 0;
+        return r < 0 || !*slot || !provably_same(w, *slot, &now) ? changed_meanwhile(w) : 0;
     if (r == -ENOENT || r == -ENOTDIR)
         return 1; /* gone since its parent was read: the second pass will tell */
     if (r < 0)

@@ -10,6 +10,7 @@
 #include <linux/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <time.h>
 
@@ -20,6 +21,18 @@ enum { NEAR_NS = 20000000 }; /* two ticks at HZ=100, the coarsest clock a kernel
 static int64_t nanoseconds(struct statx_timestamp t)
 {
     return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* Before the multigrain timestamps of 6.13 all changes within a tick carry the same ctime. */
+static bool has_fine_timestamps(void)
+{
+    struct utsname u;
+    char *end = NULL;
+    if (uname(&u) < 0)
+        return false;
+    unsigned long major = strtoul(u.release, &end, 10);
+    unsigned long minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+    return major > 6 || (major == 6 && minor >= 13);
 }
 
 int sbox_scan_clock_init(int root_fd, struct sbox_scan_clock *ret)
@@ -33,6 +46,7 @@ int sbox_scan_clock_init(int root_fd, struct sbox_scan_clock *ret)
                        fs.f_type == BTRFS_SUPER_MAGIC || fs.f_type == F2FS_SUPER_MAGIC ||
                        fs.f_type == TMPFS_MAGIC;
     ret->dev = (uint64_t)st.st_dev;
+    ret->fine = has_fine_timestamps();
     return 0;
 }
 

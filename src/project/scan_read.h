@@ -7,7 +7,8 @@
 /* When may what was read now be believed next time? */
 struct sbox_scan_clock {
     bool ctime_moves; /* the file system's ctime moves with every change of a directory */
-    uint64_t dev;     /* of the root: a mount of another file system is read each time */
+    bool fine;    /* two changes never share a ctime once the first was looked at (Linux 6.13) */
+    uint64_t dev; /* of the root: a mount of another file system is read each time */
 };
 
 int sbox_scan_clock_init(int root_fd, struct sbox_scan_clock *ret);
