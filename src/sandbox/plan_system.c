@@ -1,5 +1,5 @@
 /* The system's part of the view: programs and libraries read-only, a minimal /dev, a fresh /proc,
- * private /tmp, /var/tmp and /run. What is not named here does not exist inside: no /sys, no /boot,
+ * private /tmp and /var/tmp. What is not named here does not exist inside: no /sys, no /boot,
  * no other home, no socket of a host daemon. */
 #include "sandbox/build.h"
 
@@ -67,16 +67,39 @@ static int add_devices(struct sbox_plan *plan, const struct sbox_facts *facts)
     return 0;
 }
 
-/* An ordinary user could write little of this anyway; root without capabilities could (it owns the
- * files), and the sandbox's own network namespace has sysctls that belong to it. */
-static int add_proc(struct sbox_plan *plan)
+static int add_proc_read_only(struct sbox_plan *plan, const char *path)
 {
-    static const char *const read_only_parts[] = {"proc/sys", "proc/irq", "proc/bus", "proc/fs",
-                                                  "proc/sysrq-trigger"};
-    static const char *const hidden[] = {
-        "proc/kcore",      "proc/kallsyms",    "proc/kmsg",          "proc/keys",
-        "proc/timer_list", "proc/sched_debug", "proc/latency_stats", "proc/acpi",
-        "proc/scsi",       "proc/kpagecount",  "proc/kpageflags",    "proc/kpagecgroup"};
+    struct sbox_step *step = sbox_plan_add(plan, SBOX_OP_SELF_RO, SBOX_LAYER_PROC, NULL, path);
+    if (!step)
+        return -ENOMEM;
+    step->attr = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
+    step->optional = true;
+    return 0;
+}
+
+/* What root owns and nobody else may open: an ordinary user's uid is all that is mapped inside, so
+ * the mode says no already, and Landlock grants no write below /proc. Root without capabilities is
+ * still the owner. Each mount is a hundredth of a start (measured), so only root pays for these. */
+static int add_proc_for_root(struct sbox_plan *plan)
+{
+    static const char *const parts[] = {"proc/irq", "proc/bus", "proc/fs", "proc/sysrq-trigger"};
+    static const char *const hidden[] = {"proc/kcore",      "proc/kmsg",       "proc/timer_list",
+                                         "proc/acpi",       "proc/scsi",       "proc/kpagecount",
+                                         "proc/kpageflags", "proc/kpagecgroup"};
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < sizeof parts / sizeof *parts; i++)
+        r = add_proc_read_only(plan, parts[i]);
+    for (size_t i = 0; r == 0 && i < sizeof hidden / sizeof *hidden; i++)
+        if (!sbox_plan_add(plan, SBOX_OP_HIDE, SBOX_LAYER_PROC, NULL, hidden[i]))
+            r = -ENOMEM;
+    return r;
+}
+
+static int add_proc(struct sbox_plan *plan, const struct sbox_facts *facts)
+{
+    /* World-readable, and of use to an attack on the kernel. */
+    static const char *const hidden[] = {"proc/kallsyms", "proc/keys", "proc/sched_debug",
+                                         "proc/latency_stats"};
     struct sbox_step *step = sbox_plan_add(plan, SBOX_OP_PROC, SBOX_LAYER_CORE, NULL, "proc");
     if (!step)
         return -ENOMEM;
@@ -85,17 +108,11 @@ static int add_proc(struct sbox_plan *plan)
     if (!sbox_plan_add(plan, SBOX_OP_SYSCTL, SBOX_LAYER_NESTED, "0",
                        "proc/sys/user/max_user_namespaces"))
         return -ENOMEM;
-    for (size_t i = 0; i < sizeof read_only_parts / sizeof *read_only_parts; i++) {
-        step = sbox_plan_add(plan, SBOX_OP_SELF_RO, SBOX_LAYER_PROC, NULL, read_only_parts[i]);
-        if (!step)
-            return -ENOMEM;
-        step->attr = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
-        step->optional = true;
-    }
-    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
+    int r = add_proc_read_only(plan, "proc/sys");
+    for (size_t i = 0; r == 0 && i < sizeof hidden / sizeof *hidden; i++)
         if (!sbox_plan_add(plan, SBOX_OP_HIDE, SBOX_LAYER_PROC, NULL, hidden[i]))
-            return -ENOMEM;
-    return 0;
+            r = -ENOMEM;
+    return r == 0 && facts->uid == 0 ? add_proc_for_root(plan) : r;
 }
 
 static int add_scratch_dirs(struct sbox_plan *plan)
@@ -103,7 +120,7 @@ static int add_scratch_dirs(struct sbox_plan *plan)
     static const struct {
         const char *target;
         mode_t mode;
-    } dirs[] = {{"tmp", 01777}, {"var/tmp", 01777}, {"run", 0755}, {"dev/shm", 01777}};
+    } dirs[] = {{"tmp", 01777}, {"var/tmp", 01777}, {"dev/shm", 01777}};
     for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
         struct sbox_step *step =
             sbox_plan_add(plan, SBOX_OP_SCRATCH, SBOX_LAYER_VIEW, NULL, dirs[i].target);
@@ -114,6 +131,12 @@ static int add_scratch_dirs(struct sbox_plan *plan)
         step->grant = SBOX_GRANT_WRITE;
         step->why = "private, thrown away";
     }
+    /* Not writable: outside it is root's, too. What /etc links to in it is put there as files. */
+    struct sbox_step *run = sbox_plan_add(plan, SBOX_OP_DIR, SBOX_LAYER_VIEW, NULL, "run");
+    if (!run)
+        return -ENOMEM;
+    run->mode = 0755;
+    run->grant = SBOX_GRANT_READ;
     return sbox_plan_add(plan, SBOX_OP_SYMLINK, SBOX_LAYER_VIEW, "../run", "var/run") ? 0 : -ENOMEM;
 }
 
@@ -123,7 +146,7 @@ int sbox_plan_system(struct sbox_plan *plan, const struct sbox_facts *facts)
     if (r == 0)
         r = add_devices(plan, facts);
     if (r == 0)
-        r = add_proc(plan);
+        r = add_proc(plan, facts);
     if (r == 0)
         r = add_scratch_dirs(plan);
     for (size_t i = 0; r == 0 && i < facts->file_count; i++)
