@@ -214,9 +214,10 @@ static void read_signals(struct run *run)
     while (read(run->signals, &info, sizeof info) == (ssize_t)sizeof info) {
         int signal = (int)info.ssi_signo;
         bool job_control = signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
-        /* The terminal's own signals reached the command, too. */
+        /* The terminal's own signals reached the command, too; but a hangup goes to the leader of
+         * the session alone, and that is sbox where a terminal or ssh started it directly. */
         if (signal == SIGCHLD || signal == SIGWINCH || signal == SIGCONT ||
-            (info.ssi_code == SI_KERNEL && (signal != SIGTERM)))
+            (info.ssi_code == SI_KERNEL && signal != SIGTERM && signal != SIGHUP))
             continue;
         if (!run->result->started && !job_control)
             (void)kill(run->init_pid, SIGKILL);

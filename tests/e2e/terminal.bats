@@ -71,13 +71,17 @@ TCL
     talk <<'TCL'
 spawn $sbox run /usr/bin/python3 -q
 want {>>> }
-send "while True: pass\r\r"
-sleep 0.5
+send "import time; print('as' + 'leep'); time.sleep(60)\r"
+want asleep
+after 300
 send \003
 want KeyboardInterrupt
 want {>>> }
 send "print(6*7)\r"
 want 42
+# a ^D typed before readline is back in raw mode becomes a NUL (the terminal's own doing)
+want {>>> }
+after 100
 send \004
 over 0
 TCL
@@ -180,4 +184,21 @@ set result [wait]
 if {[lindex $result 3] != 5} { puts "ended with $result"; exit 96 }
 TCL
     refute_output_has 'no job control'
+}
+
+# The kernel tells the leader of the session only: sbox, where a terminal emulator or ssh runs it.
+@test "D1: a terminal that is closed ends the command" {
+    talk <<'TCL'
+spawn $sbox run sh -c {echo ready; exec sleep 86433}
+want ready
+after 300
+close
+wait
+TCL
+    wait_for 10 gone 'sleep 86433'
+}
+
+gone()
+{
+    ! pgrep -f -- "$1" >/dev/null
 }
