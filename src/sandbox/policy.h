@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/strv.h"
+#include "net/address.h"
 #include "project/root.h"
 #include "project/scan.h"
 #include "sandbox/env_scrub.h"
@@ -42,6 +43,25 @@ struct sbox_policy_path {
     struct sbox_fileid id;
 };
 
+/* Egress: what of the network exists inside, beside loopback (gateway.c). */
+struct sbox_policy_network {
+    int socket; /* init's end of the pair to sbox-proxy: listeners go over it (net/wire.h) */
+    const uint16_t *ports; /* transparent listeners */
+    size_t port_count;
+    const struct sbox_address *literals; /* routed one by one */
+    size_t literal_count;
+    const uint16_t *host_ports; /* listeners on the sandbox's own loopback */
+    size_t host_port_count;
+};
+
+/* Somebody else's descriptor that the supervisor polls during the run. `ready` returns false when
+ * it is to be polled no longer. */
+struct sbox_policy_watch {
+    int fd;
+    bool (*ready)(void *context);
+    void *context;
+};
+
 struct sbox_policy {
     const struct sbox_root *root;
     const struct sbox_scan *scan;
@@ -57,7 +77,11 @@ struct sbox_policy {
     const char *cache_path;   /* ~/.cache/sbox/<id>: for --keep-cache; NULL otherwise */
     char *const *command;     /* argv, NULL-terminated */
     char *const *environment; /* already scrubbed */
-    bool allow_env;           /* --allow-env: no masks over .env */
+    const struct sbox_policy_network *network; /* NULL: loopback only */
+    const struct sbox_policy_watch *watch;     /* NULL: none */
+    bool host_network; /* bare --allow-net-out: no network namespace of its own */
+    bool install;      /* an install run: trees are real, caches are kept */
+    bool allow_env;    /* --allow-env: no masks over .env */
     bool keep_cache;
     mode_t umask; /* the caller's, for the command */
     int pass_fds[SBOX_PASS_FDS_MAX];
