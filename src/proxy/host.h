@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { SBOX_HOST_SIZE = 254 }; /* 253 bytes and NUL */
 
@@ -26,6 +27,12 @@ int sbox_host_parse(const char *text, size_t size, struct sbox_host *ret);
  * without sign or leading zero, 1 to 65535. */
 int sbox_host_port_parse(const char *text, size_t size, uint16_t default_port,
                          struct sbox_host *ret, uint16_t *ret_port);
+
+/* The same name or the same address, both canonical. */
+static inline bool sbox_host_equal(const struct sbox_host *a, const struct sbox_host *b)
+{
+    return sbox_address_equal(&a->address, &b->address) && strcmp(a->name, b->name) == 0;
+}
 
 /* Canonical text of name or address (IPv6 without brackets); returns `text`. */
 const char *sbox_host_format(const struct sbox_host *h, char text[SBOX_HOST_SIZE]);
