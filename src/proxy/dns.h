@@ -13,8 +13,9 @@ struct sbox_dns_query {
     uint16_t type;
     bool recursion;
     bool edns;
-    size_t question_size;  /* bytes of the question section, copied into the answer */
-    struct sbox_host host; /* canonical; name "" when it is no host name: NXDOMAIN */
+    bool dnssec_ok;        /* of EDNS; copied into the answer (RFC 3225) */
+    size_t question_size;  /* bytes of the question section, copied into the answer; 0: none */
+    struct sbox_host host; /* a name; "" when it is no host name (also an address): NXDOMAIN */
 };
 
 enum sbox_dns_answer {
@@ -26,12 +27,15 @@ enum sbox_dns_answer {
     SBOX_DNS_REFUSED,
 };
 
-/* 0; -EINVAL: answer FORMERR (ret->id is valid when size >= 2); -EBADMSG: do not answer (too short,
- * or itself an answer); -EOPNOTSUPP: NOTIMP. */
+/* 0; -EINVAL: answer FORMERR; -EOPNOTSUPP: NOTIMP (another opcode or class); after both *ret is
+ * good for sbox_dns_write and for nothing else. -EBADMSG: do not answer (shorter than a header, or
+ * itself an answer). A second question, records before the additional section, anything there but
+ * one OPT of version 0, and bytes after the end are format errors. */
 int sbox_dns_parse(const uint8_t *data, size_t size, struct sbox_dns_query *ret);
 
-/* Writes the answer to `query` (the bytes that were parsed); returns its size, at most
- * SBOX_DNS_MAX. Time to live 5 s; SOA of the root in negative answers. */
+/* Writes the answer to `query` (the bytes that were parsed); returns its size, well below the 512
+ * bytes that UDP carries without EDNS. Time to live 5 s; SOA of the root in negative answers. An
+ * address of the family that was not asked for is NODATA. */
 size_t sbox_dns_write(const uint8_t *query, size_t size, const struct sbox_dns_query *q,
                       enum sbox_dns_answer answer, const struct sbox_address *address,
                       uint8_t out[SBOX_DNS_MAX]);

@@ -49,7 +49,7 @@ struct sbox_head {
     struct sbox_host host;
     uint16_t port;
     enum sbox_body body;
-    uint64_t length; /* SBOX_BODY_LENGTH: 0 to INT64_MAX */
+    uint64_t length; /* SBOX_BODY_LENGTH: 1 to 10^18 - 1; `Content-Length: 0` is no body */
     size_t field_count;
     struct sbox_head_field fields[SBOX_HEAD_FIELDS_MAX]; /* in order, Host among them */
 };
@@ -66,7 +66,7 @@ bool sbox_head_is_hop(const struct sbox_head *head, const struct sbox_head_field
 
 /* The head of a response, as far as the framing of its body needs it: status, body (NONE also to
  * HEAD, for 1xx, 204, 304), keep_alive. For an answer to CONNECT say to_head_request: a 2xx has no
- * body whatever it claims, and after another status the connection is closed. */
+ * body whatever it claims; after another status close the connection. */
 struct sbox_response {
     size_t size;
     int status; /* 100 to 999 */

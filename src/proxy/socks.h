@@ -18,10 +18,11 @@ enum {
 /* The greeting: bytes used (> 0), 0 when more are needed, -EINVAL (no SOCKS 5), -EACCES: well
  * formed but method 0 is not offered (answer 05 ff). */
 int sbox_socks_greeting(const uint8_t *data, size_t size);
-/* The request: bytes used, 0, -EINVAL, or minus one of the codes above plus 1000 when it is to be
- * answered with that code: -(1000 + code). */
+/* The request: bytes used, 0 when more are needed, -EINVAL (no SOCKS 5: close), or -(1000 + code)
+ * when it is to be answered with that code: another command, another type of address, and FAILURE
+ * for a name that is no host or port 0. *ret is written only when the result is positive. */
 int sbox_socks_request(const uint8_t *data, size_t size, struct sbox_host *ret, uint16_t *ret_port);
-/* Writes the reply (10 bytes) for `code`. */
+/* Writes the reply (10 bytes) for `code`; the bound address in it is always 0.0.0.0:0. */
 size_t sbox_socks_reply(uint8_t code, uint8_t reply[10]);
 
 #endif
