@@ -30,6 +30,7 @@ struct made {
 
 struct maker {
     const struct sbox_lock_request *request;
+    bool preview; /* look only: nothing is written, and no link that leaves is followed */
     struct sbox_manifest *manifest;
     struct sbox_stored_lock before; /* id 0: there is none */
     struct made *made;
@@ -78,6 +79,18 @@ static bool is_made(const struct maker *m, const char *path)
     return false;
 }
 
+static int add_link(struct maker *m, const char *tree, const char *path, const char *target,
+                    char *real, bool interpreter)
+{
+    struct sbox_leaving_link row = {.tree = strdup(tree),
+                                    .path = strdup(path),
+                                    .target = strdup(target),
+                                    .real = real,
+                                    .interpreter = interpreter};
+    sbox_buf_add(&m->links, &row, sizeof row);
+    return row.tree && row.path && row.target && !sbox_buf_failed(&m->links) ? 0 : -ENOMEM;
+}
+
 /* Step 1: a tree to be hashed. */
 static int add_place(struct maker *m, const char *path, bool named, struct sbox_error *err)
 {
@@ -97,6 +110,20 @@ static int add_place(struct maker *m, const char *path, bool named, struct sbox_
     return r;
 }
 
+/* A tree that has become a link out of the workspace is named, not entered, by a preview. */
+static int add_scanned(struct maker *m, const struct sbox_scan_entry *e, struct sbox_error *err)
+{
+    const struct sbox_stored_tree *was = stored(&m->before, e->path);
+    /* A link that was named once and has not changed stays trusted. */
+    bool known = was && was->link.data && e->link && strcmp(was->link.data, e->link) == 0;
+    if (!m->preview)
+        return add_place(m, e->path, known, err);
+    int r = add_place(m, e->path, known, NULL);
+    if (r != -EPERM && r != -ENOENT && r != -ENOTDIR)
+        return r < 0 ? sbox_error_set(err, -r, "'%s'", sbox_esc(e->path)) : 0;
+    return add_link(m, e->path, "", e->link ? e->link : "", NULL, false);
+}
+
 static int add_named(struct maker *m, const char *typed, struct sbox_error *err)
 {
     _cleanup_free_ char *path = NULL;
@@ -114,13 +141,8 @@ static int add_all(struct maker *m, struct sbox_error *err)
     const struct sbox_scan *scan = m->request->scan;
     int r = 0;
     for (size_t i = 0; r == 0 && i < scan->count; i++) {
-        const struct sbox_scan_entry *e = &scan->entries[i];
-        if (e->kind != SBOX_SCAN_TREE)
-            continue;
-        /* A link that was named once and has not changed stays trusted. */
-        const struct sbox_stored_tree *was = stored(&m->before, e->path);
-        bool known = was && was->link.data && e->link && strcmp(was->link.data, e->link) == 0;
-        r = add_place(m, e->path, known, err);
+        if (scan->entries[i].kind == SBOX_SCAN_TREE)
+            r = add_scanned(m, &scan->entries[i], err);
     }
     for (size_t i = 0; r == 0 && i < m->before.tree_count; i++) {
         const struct sbox_stored_tree *was = &m->before.trees[i];
@@ -129,7 +151,7 @@ static int add_all(struct maker *m, struct sbox_error *err)
         r = add_place(m, was->path.data, true, err);
         r = r == -ENOENT ? 0 : r; /* gone: the changes will say so */
     }
-    if (r == 0 && m->made_count == 0)
+    if (r == 0 && m->made_count == 0 && !m->preview)
         return sbox_error_say(err, ENOENT, "no dependency trees in '%s': nothing to lock",
                               sbox_esc(m->request->root->path));
     return r;
@@ -149,7 +171,7 @@ static int choose(struct maker *m, struct sbox_error *err)
 static int add_leaving(struct maker *m, const char *tree, const struct sbox_collected_link *link,
                        enum sbox_leads leads, char *real, struct sbox_error *err)
 {
-    if (leads == SBOX_LEADS_OUTSIDE) {
+    if (leads == SBOX_LEADS_OUTSIDE && !m->preview) {
         int r = sbox_leads_allowed(real, m->request->root->path, m->request->home, err);
         if (r == 0)
             r = add_place(m, real, true, err);
@@ -159,13 +181,11 @@ static int add_leaving(struct maker *m, const char *tree, const struct sbox_coll
                                    sbox_esc(link->path.data));
         }
     }
-    struct sbox_leaving_link row = {.tree = strdup(tree),
-                                    .path = strdup(link->path.data),
-                                    .target = strdup(link->target.data),
-                                    .real = real,
-                                    .interpreter = leads == SBOX_LEADS_SYSTEM};
-    sbox_buf_add(&m->links, &row, sizeof row);
-    return row.tree && row.path && row.target && !sbox_buf_failed(&m->links) ? 0 : -ENOMEM;
+    if (m->preview && real && stored(&m->before, real)) { /* locked with the rest */
+        free(real);
+        return 0;
+    }
+    return add_link(m, tree, link->path.data, link->target.data, real, leads == SBOX_LEADS_SYSTEM);
 }
 
 static int follow_links(struct maker *m, size_t index, struct sbox_error *err)
@@ -266,12 +286,12 @@ static int join(struct maker *m)
     for (size_t i = 0; r == 0 && i < m->made_count; i++) {
         struct sbox_stored_tree *tree = &m->made[i].collected.tree;
         m->trees[m->tree_count++] = *tree;
-        if (m->before.id != 0)
+        if (m->before.id != 0 || m->preview)
             r = sbox_changes_of_tree(stored(&m->before, m->made[i].place.path), tree, &m->changes);
     }
     for (size_t i = 0; r == 0 && i < m->before.tree_count; i++) {
         struct sbox_stored_tree *was = &m->before.trees[i];
-        if (is_made(m, was->path.data))
+        if (is_made(m, was->path.data) || (m->preview && (was->flags & SBOX_STORED_OUTSIDE)))
             continue;
         if (m->request->path_count > 0)
             m->trees[m->tree_count++] = *was;
@@ -331,7 +351,7 @@ static uint64_t count_packages(const struct sbox_stored_tree *tree)
 
 static int report_trees(const struct maker *m, struct sbox_lock_result *result)
 {
-    result->trees = calloc(m->tree_count, sizeof *result->trees);
+    result->trees = calloc(m->tree_count + 1, sizeof *result->trees);
     if (!result->trees)
         return -ENOMEM;
     for (size_t i = 0; i < m->tree_count; i++) {
@@ -403,7 +423,9 @@ static int make(struct maker *m, struct sbox_lock_result *result, struct sbox_er
     if (r == 0 && report_trees(m, result) < 0)
         r = sbox_error_set(err, ENOMEM, "lock");
     report_lists(m, result);
-    if (r == 0 && !m->manifest)
+    if (r < 0 || m->preview)
+        return r;
+    if (!m->manifest)
         r = open_manifest(m, true, err);
     return r == 0 ? write_lock(m, result, err) : r;
 }
@@ -415,11 +437,11 @@ static uint64_t milliseconds(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-int sbox_lock_make(const struct sbox_lock_request *request, struct sbox_lock_result *ret,
-                   struct sbox_error *err)
+static int run(const struct sbox_lock_request *request, bool preview, struct sbox_lock_result *ret,
+               struct sbox_error *err)
 {
     uint64_t start = milliseconds();
-    struct maker m = {.request = request};
+    struct maker m = {.request = request, .preview = preview};
     struct sbox_lock_result result = {0};
     int r = make(&m, &result, err);
     maker_release(&m);
@@ -430,6 +452,18 @@ int sbox_lock_make(const struct sbox_lock_request *request, struct sbox_lock_res
     result.elapsed_ms = milliseconds() - start;
     *ret = result;
     return 0;
+}
+
+int sbox_lock_make(const struct sbox_lock_request *request, struct sbox_lock_result *ret,
+                   struct sbox_error *err)
+{
+    return run(request, false, ret, err);
+}
+
+int sbox_lock_preview(const struct sbox_lock_request *request, struct sbox_lock_result *ret,
+                      struct sbox_error *err)
+{
+    return run(request, true, ret, err);
 }
 
 void sbox_lock_result_release(struct sbox_lock_result *result)

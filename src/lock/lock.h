@@ -92,6 +92,11 @@ struct sbox_lock_result {
  * the manifest stays locked; -ENOSPC ... The caller holds the project's exclusive lease. */
 int sbox_lock_make(const struct sbox_lock_request *request, struct sbox_lock_result *ret,
                    struct sbox_error *err);
+/* What a lock of every tree would change, after an install run. Writes nothing. Links that leave
+ * the workspace are listed and not followed, a tree that has become one included: the install may
+ * have made them. Without an earlier lock every package is `added`. Errors as above. */
+int sbox_lock_preview(const struct sbox_lock_request *request, struct sbox_lock_result *ret,
+                      struct sbox_error *err);
 void sbox_lock_result_release(struct sbox_lock_result *result);
 
 const char *sbox_change_text(enum sbox_change_kind kind); /* "added", "version" ... */
