@@ -1,5 +1,6 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
+#include "cli/change_text.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -11,8 +12,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-
-enum { CHANGES_SHOWN = 20 };
 
 /* ---- text ---- */
 
@@ -51,41 +50,6 @@ static void add_trees(struct sbox_buf *out, const struct sbox_lock_result *r)
     }
 }
 
-static char change_mark(enum sbox_change_kind kind)
-{
-    switch (kind) {
-    case SBOX_CHANGE_ADDED:
-        return '+';
-    case SBOX_CHANGE_REMOVED:
-        return '-';
-    case SBOX_CHANGE_VERSION:
-        return '~';
-    case SBOX_CHANGE_CONTENT:
-        return '!';
-    }
-    return '?';
-}
-
-static void add_change(struct sbox_buf *out, const struct sbox_lock_change *c, bool name_tree)
-{
-    bool named = c->name[0] != '\0';
-    sbox_buf_addf(out, "  %c %s", change_mark(c->kind), named ? sbox_esc(c->name) : "");
-    if (!named)
-        sbox_buf_addf(out, "%s%s%s", sbox_esc(c->tree), c->path[0] ? "/" : "", sbox_esc(c->path));
-    const char *version = c->is[0] ? c->is : c->was;
-    if (c->kind == SBOX_CHANGE_VERSION)
-        sbox_buf_addf(out, " %s -> %s", c->was[0] ? sbox_esc(c->was) : "(none)",
-                      c->is[0] ? sbox_esc(c->is) : "(none)");
-    else if (version[0])
-        sbox_buf_addf(out, " %s", sbox_esc(version));
-    if (c->kind == SBOX_CHANGE_CONTENT)
-        sbox_buf_add_str(out, named ? " content changed, version did not" : " content changed");
-    if (named && (name_tree || strcmp(c->name, c->path) != 0))
-        sbox_buf_addf(out, "  (%s%s%s)", sbox_esc(c->tree), c->path[0] ? "/" : "",
-                      sbox_esc(c->path));
-    sbox_buf_add_byte(out, '\n');
-}
-
 static void add_changes(struct sbox_buf *out, const struct sbox_lock_result *r, bool all)
 {
     if (r->first) {
@@ -97,9 +61,13 @@ static void add_changes(struct sbox_buf *out, const struct sbox_lock_result *r, 
         return;
     }
     sbox_buf_add_str(out, "changed since the last lock:\n");
-    size_t shown = all || r->change_count < CHANGES_SHOWN ? r->change_count : CHANGES_SHOWN;
-    for (size_t i = 0; i < shown; i++)
-        add_change(out, &r->changes[i], r->tree_count > 1);
+    bool few = r->change_count < SBOX_CHANGES_SHOWN;
+    size_t shown = all || few ? r->change_count : SBOX_CHANGES_SHOWN;
+    for (size_t i = 0; i < shown; i++) {
+        sbox_buf_add_str(out, "  ");
+        sbox_text_change(out, &r->changes[i], r->tree_count > 1);
+        sbox_buf_add_byte(out, '\n');
+    }
     char count[SBOX_TEXT_SIZE];
     if (shown < r->change_count)
         sbox_buf_addf(out, "  and %s more (-v lists all)\n",

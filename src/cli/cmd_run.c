@@ -119,39 +119,39 @@ static int clean_up(struct sbox_run *run, int status)
     return status;
 }
 
-static int boot(struct sbox_run *run, sbox_sandbox_filter *filter, void *context)
+static int boot(struct sbox_run *run, const struct sbox_run_changes *changes)
 {
     struct sbox_error err = SBOX_ERROR_INIT;
     struct sbox_sandbox_result result = {0};
-    if (sbox_sandbox_run(&run->policy, &run->facts, filter, context, &result, &err) < 0)
+    if (sbox_sandbox_run(&run->policy, &run->facts, changes->filter, changes->context, &result,
+                         &err) < 0)
         return failed(&err);
     sbox_run_say_after(run, &result);
     mark_lost_tree(run, &result);
     int status = clean_up(run, exit_status(&result));
+    if (run->install && result.exec_errno == 0)
+        sbox_run_say_installed(run);
     sbox_sandbox_result_release(&result);
     return status;
 }
 
-static int not_yet(const struct sbox_options *o)
+/* An install run has the project to itself; a look at the policy (--dry-run) changes nothing. */
+static int enter(struct sbox_run *run, const struct sbox_options *o, struct sbox_error *err)
 {
-    if (o->install == SBOX_INSTALL_YES) {
-        sbox_say(
-            "--install: not yet; install runs come with the next release: install outside, then "
-            "sbox lock");
-        return SBOX_EXIT_FAILED;
-    }
-    return 0;
+    int r = sbox_session_find(&run->session, o, err);
+    if (r < 0)
+        return r;
+    return run->install && !o->dry_run ? sbox_session_enter_exclusive(&run->session, "install", err)
+                                       : sbox_session_enter_shared(&run->session, "run", err);
 }
 
 int sbox_run_with(const struct sbox_options *o, const struct sbox_run_changes *changes)
 {
     struct sbox_error err = SBOX_ERROR_INIT;
     struct sbox_run run = {.keep_environment = changes->keep_environment};
-    int status = not_yet(o);
     sbox_session_init(&run.session);
-    if (status == 0 && (sbox_session_find(&run.session, o, &err) < 0 ||
-                        sbox_session_enter_shared(&run.session, "run", &err) < 0))
-        status = failed(&err);
+    sbox_run_judge_install(&run, o);
+    int status = enter(&run, o, &err) < 0 ? failed(&err) : 0;
     if (status == 0)
         status = sbox_run_check_trees(&run, o);
     if (status == 0 && sbox_run_make_policy(&run, o, &err) < 0)
@@ -160,7 +160,7 @@ int sbox_run_with(const struct sbox_options *o, const struct sbox_run_changes *c
         status = dry_run(&run);
     } else if (status == 0) {
         sbox_run_say_before(&run);
-        status = boot(&run, changes->filter, changes->context);
+        status = boot(&run, changes);
     }
     run_release(&run);
     return status;

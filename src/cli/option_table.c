@@ -249,10 +249,15 @@ const struct sbox_option sbox_option_table[] = {
         .setter = SBOX_SET_INT,
         AT(install),
         .value = SBOX_INSTALL_YES,
-        .not_yet = "install runs come with the next release",
-        .help = "an install run (not yet: refused)",
-        .man = "Makes the run an install run, in which dependency trees are real and writable. It "
-               "comes with the next release: for now the option is refused with status 125.",
+        .help = "an install run: trees are real and writable",
+        .man = "Makes the run an install run, in which dependency trees are real and writable and "
+               "the caches of package managers are kept, private to the project. It starts over "
+               "trees that were never locked, are absent or differ from the lock, has the project "
+               "to itself, and ends with what changed, package by package.\n\n"
+               "A command that is a package manager's install verb (npm install, npm ci, pip "
+               "install, cargo add and so on) is an install run by itself; but over a tree that "
+               "differs from the lock only npm ci, which removes it first, starts without this "
+               "option. An install verb inside a script is not recognised.",
     },
     {
         .long_name = "no-install",

@@ -6,6 +6,7 @@
 #include "cli/options.h"
 #include "cli/session.h"
 #include "lock/verify.h"
+#include "project/install_verb.h"
 #include "sandbox/facts.h"
 #include "sandbox/policy.h"
 #include "sandbox/protect.h"
@@ -23,7 +24,15 @@ struct sbox_run {
     struct sbox_policy policy;
     char *cache_path;
     bool keep_environment;
+    bool install;    /* an install run */
+    bool may_differ; /* ... that starts over a tree that is not what was locked */
 };
+
+/* Is it an install run, by option or by the command's verb? */
+void sbox_run_judge_install(struct sbox_run *run, const struct sbox_options *o);
+
+/* At the end of an install run: what changed by package, and how to accept it. */
+void sbox_run_say_installed(struct sbox_run *run);
 
 /* The trees against the manifest. 0 when a run may boot; SBOX_EXIT_REFUSED when it may not, said on
  * stderr; SBOX_EXIT_FAILED when it could not be told. */

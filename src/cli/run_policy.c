@@ -12,8 +12,9 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-/* A tree that git tracks stays real: under an overlay `git switch` would succeed and leave stale
- * files behind. Its changes are found by the next check. */
+/* In an install run every tree is real, with no mount in it: package managers rename and remove
+ * trees whole. A tree that git tracks always is: under an overlay `git switch` would succeed and
+ * leave stale files behind. Changes are found by the next check. */
 static bool tracked(const struct sbox_scan *scan, const char *path)
 {
     for (size_t i = 0; i < scan->count; i++)
@@ -38,7 +39,7 @@ static int add_trees(struct sbox_run *run, struct sbox_error *err)
             .path = v->trees[i].path,
             .id = sbox_fileid_of(&st),
             .mode = st.st_mode,
-            .real = tracked(&run->session.scan, v->trees[i].path),
+            .real = run->install || tracked(&run->session.scan, v->trees[i].path),
         };
     }
     run->policy.trees = run->trees;
@@ -204,6 +205,7 @@ int sbox_run_make_policy(struct sbox_run *run, const struct sbox_options *o, str
     p->data_path = run->session.data.path;
     p->command = o->args;
     p->allow_env = o->allow_env;
+    p->install = run->install;
     int r = check_owner(run, err);
     if (r == 0)
         r = add_trees(run, err);

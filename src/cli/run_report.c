@@ -27,8 +27,8 @@ static void say_discarded(const struct sbox_sandbox_result *result)
 {
     if (result->discarded_count == 0)
         return;
-    sbox_note("%zu file%s written into locked trees %s thrown away (%s%s)", result->discarded_count,
-              result->discarded_count == 1 ? "" : "s",
+    sbox_note("%zu file%s written into locked trees %s thrown away (%s%s); --install keeps them",
+              result->discarded_count, result->discarded_count == 1 ? "" : "s",
               result->discarded_count == 1 ? "was" : "were",
               result->discarded.count ? sbox_esc(result->discarded.items[0]) : "",
               result->discarded_count > 1 ? ", ..." : "");
@@ -63,6 +63,8 @@ int sbox_run_print(const struct sbox_run *run, const struct sbox_plan *plan)
     (void)printf("workspace    %s (%s)\n", sbox_esc(run->session.root.path),
                  sbox_root_kind_text(run->session.root.kind));
     (void)printf("directory    %s\n", sbox_esc(run->session.root.cwd));
+    if (run->install)
+        (void)printf("kind         install run: trees are real, this project is held alone\n");
     (void)printf("network      none\n");
     (void)printf("trees        %zu locked, %s\n", run->policy.tree_count,
                  run->policy.tree_count ? "equal to the lock" : "nothing to check");

@@ -1,6 +1,8 @@
 /* Do the trees allow a run? Product's matrix: a tree that was never locked, is absent or differs
- * refuses with 120 and is named. Without any lock and without any tree there is nothing to check,
- * and the database is not even opened. */
+ * refuses with 120 and is named. An install run makes or changes trees, so the first two are only
+ * said; a tree that differs refuses it as well, unless it is removed first (npm ci) or --install
+ * was given: what is wrong with it would be mixed into what the install brings. Without any lock
+ * and without any tree there is nothing to check, and the database is not even opened. */
 #include "cli/run.h"
 
 #include "base/cleanup.h"
@@ -26,32 +28,63 @@ static void say_differences(const struct sbox_verified_tree *tree)
         sbox_say("  ... and %zu more: sbox verify --all", tree->difference_count - shown);
 }
 
-static void say_tree(const struct sbox_verified_tree *tree)
+/* Says what is wrong with the tree, if anything; may the run start in spite of it? */
+static bool judge_tree(const struct sbox_run *run, const struct sbox_verified_tree *tree)
 {
+    const char *name = sbox_esc(tree->path);
+    bool goes_on = tree->state == SBOX_TREE_DIFFERS ? run->may_differ : run->install;
+    void (*say)(const char *, ...) = goes_on ? sbox_note : sbox_say;
+    const char *refused = goes_on ? "" : "refused: ";
     switch (tree->state) {
     case SBOX_TREE_UNLOCKED:
-        sbox_say("refused: '%s' was never locked", sbox_esc(tree->path));
-        break;
+        say("%s'%s' was never locked", refused, name);
+        return goes_on;
     case SBOX_TREE_ABSENT:
-        sbox_say("refused: '%s' is locked but not there", sbox_esc(tree->path));
-        break;
+        say("%s'%s' is locked but not there", refused, name);
+        return goes_on;
     case SBOX_TREE_DIFFERS:
-        sbox_say("refused: '%s' is not what was locked (%zu difference%s)", sbox_esc(tree->path),
-                 tree->difference_count, tree->difference_count == 1 ? "" : "s");
-        say_differences(tree);
-        break;
+        say("%s'%s' is not what was locked (%zu difference%s)", refused, name,
+            tree->difference_count, tree->difference_count == 1 ? "" : "s");
+        if (!goes_on)
+            say_differences(tree);
+        return goes_on;
     case SBOX_TREE_EQUAL:
         break;
     }
+    return true;
 }
 
-static int refuse_never_locked(const struct sbox_run *run)
+static int judge_trees(const struct sbox_run *run)
 {
+    bool refused = false;
+    for (size_t i = 0; i < run->verified.tree_count; i++)
+        refused |= !judge_tree(run, &run->verified.trees[i]);
+    if (!refused)
+        return 0;
+    if (run->install)
+        sbox_say("if the change is yours: sbox lock; otherwise 'npm ci' installs anew, and "
+                 "--install installs over it all the same");
+    else
+        sbox_say(
+            "if the change is yours: sbox lock; otherwise reinstall, and look at what changed");
+    return SBOX_EXIT_REFUSED;
+}
+
+static int judge_never_locked(const struct sbox_run *run)
+{
+    if (!sbox_session_has_tree(&run->session))
+        return 0;
     for (size_t i = 0; i < run->session.scan.count; i++) {
         const struct sbox_scan_entry *e = &run->session.scan.entries[i];
-        if (e->kind == SBOX_SCAN_TREE)
+        if (e->kind != SBOX_SCAN_TREE)
+            continue;
+        if (run->install)
+            sbox_note("'%s' was never locked", sbox_esc(e->path));
+        else
             sbox_say("refused: '%s' was never locked", sbox_esc(e->path));
     }
+    if (run->install)
+        return 0;
     sbox_say("this project has no lock; after an install you trust: sbox lock");
     return SBOX_EXIT_REFUSED;
 }
@@ -68,6 +101,10 @@ static int check_mark(const struct sbox_run *run)
     }
     if (!marked)
         return 0;
+    if (run->may_differ) {
+        sbox_note("'%s' was replaced from outside while a command ran in it", sbox_esc(marked));
+        return 0;
+    }
     sbox_say("refused: '%s' was replaced from outside while a command ran in it; look at it, then: "
              "sbox lock",
              sbox_esc(marked));
@@ -80,7 +117,7 @@ int sbox_run_check_trees(struct sbox_run *run, const struct sbox_options *o)
     if (marked != 0)
         return marked;
     if (!run->session.root.locked)
-        return sbox_session_has_tree(&run->session) ? refuse_never_locked(run) : 0;
+        return judge_never_locked(run);
     struct sbox_error err = SBOX_ERROR_INIT;
     struct sbox_verify_request request = {
         .datadir = &run->session.data,
@@ -90,15 +127,10 @@ int sbox_run_check_trees(struct sbox_run *run, const struct sbox_options *o)
     };
     int r = sbox_verify_run(&request, &run->verified, &err);
     if (r == -ENODATA)
-        return sbox_session_has_tree(&run->session) ? refuse_never_locked(run) : 0;
+        return judge_never_locked(run);
     if (r < 0) {
         sbox_say("cannot tell whether the trees are what was locked: %s", err.message);
         return SBOX_EXIT_FAILED;
     }
-    if (run->verified.same)
-        return 0;
-    for (size_t i = 0; i < run->verified.tree_count; i++)
-        say_tree(&run->verified.trees[i]);
-    sbox_say("if the change is yours: sbox lock; otherwise reinstall, and look at what changed");
-    return SBOX_EXIT_REFUSED;
+    return run->verified.same ? 0 : judge_trees(run);
 }

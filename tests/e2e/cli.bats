@@ -50,7 +50,6 @@ nothing_written()
     refuses 125 "'--allow-net-out' needs a value: HOSTS" -o '' true
     refuses 125 "'--allow-net-out=HOSTS' is not built yet" --allow-net-out a.test true
     refuses 125 "'--allow-net-out=HOSTS' is not built yet" --allow-net-out=a.test true
-    refuses 125 "'--install' is not built yet" --install npm ci
 }
 
 @test "a mistyped verb is not run as a command" {

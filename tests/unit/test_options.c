@@ -87,7 +87,6 @@ static const struct row rows[] = {
     {.argv = {"-oa.test", "npm"}, .exit = 125, .has = "not built yet"},
     {.argv = {"--allow-net-out", "npm"}, .exit = 125, .has = "'--allow-net-out=HOSTS'"},
     {.argv = {"--allow-net-out=a.test", "npm"}, .exit = 125, .has = "not built yet"},
-    {.argv = {"--install", "npm", "i"}, .exit = 125, .has = "install runs come"},
 };
 
 static int parse(const char *const *words, struct sbox_options *o, struct sbox_usage *usage)

@@ -1,0 +1,88 @@
+/* Install runs: which they are, and what they end with. */
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "cli/change_text.h"
+#include "cli/run.h"
+
+void sbox_run_judge_install(struct sbox_run *run, const struct sbox_options *o)
+{
+    enum sbox_install_verb verb =
+        o->install == SBOX_INSTALL_NO ? SBOX_INSTALL_VERB_NONE : sbox_install_verb(o->args);
+    run->install = verb != SBOX_INSTALL_VERB_NONE || o->install == SBOX_INSTALL_YES;
+    run->may_differ = verb == SBOX_INSTALL_VERB_REPLACE || o->install == SBOX_INSTALL_YES;
+}
+
+/* What belongs to no package (.package-lock.json, .bin) changes with every install. */
+static bool is_shown(const struct sbox_lock_change *c)
+{
+    return c->name[0] != '\0';
+}
+
+static void say_changes(const struct sbox_lock_result *r, size_t count)
+{
+    size_t shown = 0;
+    for (size_t i = 0; i < r->change_count && shown < SBOX_CHANGES_SHOWN; i++) {
+        _cleanup_buf_ struct sbox_buf line = {0};
+        if (!is_shown(&r->changes[i]))
+            continue;
+        sbox_text_change(&line, &r->changes[i], r->tree_count > 1);
+        sbox_note("  %.*s", (int)line.size, line.data ? line.data : "");
+        shown++;
+    }
+    if (shown < count)
+        sbox_note("  and %zu more", count - shown);
+}
+
+static void say_links(const struct sbox_lock_result *r)
+{
+    for (size_t i = 0; i < r->link_count; i++) {
+        const struct sbox_leaving_link *l = &r->links[i];
+        if (!l->interpreter)
+            sbox_note("leaves the project: %s%s%s -> %s", sbox_esc(l->tree), l->path[0] ? "/" : "",
+                      sbox_esc(l->path), sbox_esc(l->target));
+    }
+}
+
+static void say_preview(const struct sbox_lock_result *r)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < r->change_count; i++)
+        count += is_shown(&r->changes[i]);
+    const char *plural = count == 1 ? "" : "s";
+    if (r->change_count == 0 && r->link_count == 0) {
+        if (!r->first)
+            sbox_note("the trees are what was locked");
+        return;
+    }
+    if (r->first)
+        sbox_note("%zu package%s in trees that were never locked%s", count, plural,
+                  count ? ":" : "");
+    else if (count > 0)
+        sbox_note("%zu package%s changed since the last lock:", count, plural);
+    else
+        sbox_note("no package changed since the last lock, but files that belong to none did");
+    say_changes(r, count);
+    say_links(r);
+    sbox_note(r->first ? "accept: sbox lock" : "review: sbox status; accept: sbox lock");
+}
+
+/* The command's exit status stands, whatever can be told of the trees. */
+void sbox_run_say_installed(struct sbox_run *run)
+{
+    struct sbox_error err = SBOX_ERROR_INIT;
+    struct sbox_lock_result result = {0};
+    int r = sbox_session_look(&run->session, &err);
+    const struct sbox_lock_request request = {
+        .datadir = &run->session.data,
+        .root = &run->session.root,
+        .scan = &run->session.scan,
+        .home = getenv("HOME"),
+    };
+    if (r == 0)
+        r = sbox_lock_preview(&request, &result, &err);
+    if (r < 0)
+        sbox_say("cannot tell what the install changed: %s", err.message);
+    else
+        say_preview(&result);
+    sbox_lock_result_release(&result);
+}
