@@ -64,10 +64,12 @@ int sbox_run_print(const struct sbox_run *run, const struct sbox_plan *plan)
                  sbox_root_kind_text(run->session.root.kind));
     (void)printf("directory    %s\n", sbox_esc(run->session.root.cwd));
     if (run->install)
-        (void)printf("kind         install run: trees are real, this project is held alone\n");
+        (void)printf("kind         install run: it has the project to itself\n");
     (void)printf("network      none\n");
     (void)printf("trees        %zu locked, %s\n", run->policy.tree_count,
-                 run->policy.tree_count ? "equal to the lock" : "nothing to check");
+                 run->policy.tree_count == 0 ? "nothing to check"
+                 : run->install              ? "real and writable"
+                                             : "equal to the lock");
     for (size_t i = 0; i < plan->count; i++) {
         const struct sbox_step *step = &plan->steps[i];
         bool below = sbox_op_phase(step->op) == SBOX_PHASE_SEALED;
