@@ -3,11 +3,10 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "cli/help.h"
+#include "cli/in_path.h"
 #include "cli/option_table.h"
 #include "cli/report.h"
 #include "cli/suggest.h"
-
-#include <unistd.h>
 
 static int report_usage(const struct sbox_usage *usage)
 {
@@ -47,24 +46,10 @@ static int print_help(const struct sbox_options *o)
     return sbox_report_finish(&report, SBOX_EXIT_OK);
 }
 
-static bool in_path(const char *name)
-{
-    const char *path = getenv("PATH");
-    while (path && *path) {
-        size_t size = strcspn(path, ":");
-        char file[4096];
-        int n = snprintf(file, sizeof file, "%.*s/%s", (int)size, path, name);
-        if (n > 0 && (size_t)n < sizeof file && access(file, X_OK) == 0)
-            return true;
-        path += size + (path[size] == ':');
-    }
-    return false;
-}
-
 /* `sbox verfy`: a word that is no command anywhere, and nearly a verb. */
 static const char *verb_meant(const char *word)
 {
-    if (strchr(word, '/') || in_path(word))
+    if (strchr(word, '/') || sbox_in_path(word))
         return NULL;
     if (strcmp(word, "help") == 0 || strcmp(word, "version") == 0)
         return strcmp(word, "help") == 0 ? "--help" : "--version";
@@ -102,6 +87,10 @@ static int dispatch(const struct sbox_options *o)
         return run(o);
     case SBOX_VERB_DOCTOR:
         return sbox_cmd_doctor(o);
+    case SBOX_VERB_LOG:
+        return sbox_cmd_log(o);
+    case SBOX_VERB_SUGGEST:
+        return sbox_cmd_suggest(o);
     case SBOX_VERB_NONE:
     case SBOX_VERB_COUNT:
         break;

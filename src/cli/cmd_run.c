@@ -18,6 +18,7 @@ static void run_release(struct sbox_run *run)
     free(run->paths);
     free(run->trees);
     free(run->cache_path);
+    sbox_run_network_release(&run->network);
     sbox_protects_release(&run->protects);
     sbox_env_wipe_strv(&run->environment);
     sbox_env_report_release(&run->dropped);
@@ -76,12 +77,9 @@ static int project_directory(struct sbox_run *run, struct sbox_error *err)
     struct sbox_session *s = &run->session;
     if (s->project_fd >= 0)
         return 0;
-    if (s->data.fd < 0) {
-        sbox_datadir_release(&s->data);
-        int r = sbox_datadir_open(getenv("HOME"), getenv("XDG_DATA_HOME"), true, &s->data, err);
-        if (r < 0)
-            return r;
-    }
+    int r = sbox_session_make_data(s, err);
+    if (r < 0)
+        return r;
     s->project_fd = sbox_project_dir_open(&s->data, s->root.path, true, err);
     return s->project_fd < 0 ? s->project_fd : 0;
 }
@@ -123,14 +121,20 @@ static int boot(struct sbox_run *run, const struct sbox_run_changes *changes)
 {
     struct sbox_error err = SBOX_ERROR_INIT;
     struct sbox_sandbox_result result = {0};
-    if (sbox_sandbox_run(&run->policy, &run->facts, changes->filter, changes->context, &result,
-                         &err) < 0)
+    int r = sbox_run_network_go(&run->network, &err);
+    run->policy.watch = run->network.wanted ? &run->network.watch : NULL;
+    if (r == 0)
+        r = sbox_sandbox_run(&run->policy, &run->facts, changes->filter,
+                             changes->context, &result, &err);
+    sbox_run_network_end(&run->network);
+    if (r < 0)
         return failed(&err);
     sbox_run_say_after(run, &result);
     mark_lost_tree(run, &result);
     int status = clean_up(run, exit_status(&result));
     if (run->install && result.exec_errno == 0)
         sbox_run_say_installed(run);
+    sbox_run_journal(run, status);
     sbox_sandbox_result_release(&result);
     return status;
 }
@@ -151,7 +155,10 @@ int sbox_run_with(const struct sbox_options *o, const struct sbox_run_changes *c
     struct sbox_run run = {.keep_environment = changes->keep_environment};
     sbox_session_init(&run.session);
     sbox_run_judge_install(&run, o);
-    int status = enter(&run, o, &err) < 0 ? failed(&err) : 0;
+    sbox_run_network_init(&run.network);
+    int status = sbox_run_network_begin(&run.network, o, &err) < 0 || enter(&run, o, &err) < 0
+                     ? failed(&err)
+                     : 0;
     if (status == 0)
         status = sbox_run_check_trees(&run, o);
     if (status == 0 && sbox_run_make_policy(&run, o, &err) < 0)

@@ -1,11 +1,13 @@
 #include "cli/option_table.h"
 
-#define LOCK   SBOX_FOR(SBOX_VERB_LOCK)
-#define VERIFY SBOX_FOR(SBOX_VERB_VERIFY)
-#define STATUS SBOX_FOR(SBOX_VERB_STATUS)
-#define RUN    SBOX_FOR(SBOX_VERB_RUN)
-#define DOCTOR SBOX_FOR(SBOX_VERB_DOCTOR)
-#define NONE   SBOX_FOR(SBOX_VERB_NONE)
+#define LOCK    SBOX_FOR(SBOX_VERB_LOCK)
+#define VERIFY  SBOX_FOR(SBOX_VERB_VERIFY)
+#define STATUS  SBOX_FOR(SBOX_VERB_STATUS)
+#define RUN     SBOX_FOR(SBOX_VERB_RUN)
+#define DOCTOR  SBOX_FOR(SBOX_VERB_DOCTOR)
+#define LOG     SBOX_FOR(SBOX_VERB_LOG)
+#define SUGGEST SBOX_FOR(SBOX_VERB_SUGGEST)
+#define NONE    SBOX_FOR(SBOX_VERB_NONE)
 
 #define AT(field) .offset = offsetof(struct sbox_options, field)
 
@@ -56,6 +58,24 @@ const struct sbox_verb_info sbox_verb_table[SBOX_VERB_COUNT] = {
                    "The word run may be left out: sbox npm test is sbox run npm test, and the "
                    "options of run may stand before the command.",
         },
+    [SBOX_VERB_LOG] =
+        {
+            .name = "log",
+            .synopsis = "",
+            .help = "the networked runs: hosts reached and refused",
+            .man = "With --net lists the latest runs of the project that used the network: each "
+                   "host that was reached, with the bytes that went out and came in, and each one "
+                   "that was refused and why. (The list of locks comes with the next release.)",
+        },
+    [SBOX_VERB_SUGGEST] =
+        {
+            .name = "suggest",
+            .synopsis = "",
+            .help = "print the --allow-net-out that the last run needed",
+            .man = "Prints the --allow-net-out option that holds exactly the hosts which the last "
+                   "run with a list of hosts asked for, whether they were allowed or not. Look at "
+                   "each of them before you use it: a poisoned dependency asks, too.",
+        },
     [SBOX_VERB_DOCTOR] =
         {
             .name = "doctor",
@@ -70,7 +90,7 @@ const struct sbox_option sbox_option_table[] = {
     {
         .short_name = 'h',
         .long_name = "help",
-        .verbs = NONE | LOCK | VERIFY | STATUS | RUN | DOCTOR,
+        .verbs = NONE | LOCK | VERIFY | STATUS | RUN | DOCTOR | LOG | SUGGEST,
         AT(help),
         .help = "explain the command, or sbox itself",
         .man = "Prints a summary of sbox, or of the command it stands with, and exits.",
@@ -84,7 +104,7 @@ const struct sbox_option sbox_option_table[] = {
     },
     {
         .long_name = "json",
-        .verbs = NONE | LOCK | VERIFY | STATUS | DOCTOR,
+        .verbs = NONE | LOCK | VERIFY | STATUS | DOCTOR | LOG | SUGGEST,
         AT(json),
         .help = "print one JSON document, errors included",
         .man = "Prints one JSON document on standard output, whatever happens: "
@@ -94,7 +114,7 @@ const struct sbox_option sbox_option_table[] = {
     {
         .short_name = 'q',
         .long_name = "quiet",
-        .verbs = LOCK | VERIFY | STATUS | RUN,
+        .verbs = LOCK | VERIFY | STATUS | RUN | LOG | SUGGEST,
         .setter = SBOX_SET_INT,
         AT(level),
         .value = SBOX_LOG_QUIET,
@@ -104,7 +124,7 @@ const struct sbox_option sbox_option_table[] = {
     {
         .short_name = 'v',
         .long_name = "verbose",
-        .verbs = LOCK | VERIFY | STATUS | RUN,
+        .verbs = LOCK | VERIFY | STATUS | RUN | LOG | SUGGEST,
         .setter = SBOX_SET_INT,
         AT(level),
         .value = SBOX_LOG_VERBOSE,
@@ -115,7 +135,7 @@ const struct sbox_option sbox_option_table[] = {
     {
         .short_name = 'C',
         .argument = "DIR",
-        .verbs = LOCK | VERIFY | STATUS | RUN,
+        .verbs = LOCK | VERIFY | STATUS | RUN | LOG | SUGGEST,
         .setter = SBOX_SET_STRING,
         AT(directory),
         .complete = SBOX_COMPLETE_DIRECTORY,
@@ -125,7 +145,7 @@ const struct sbox_option sbox_option_table[] = {
     {
         .long_name = "workspace",
         .argument = "DIR",
-        .verbs = LOCK | VERIFY | STATUS | RUN,
+        .verbs = LOCK | VERIFY | STATUS | RUN | LOG | SUGGEST,
         .setter = SBOX_SET_STRING,
         AT(workspace),
         .complete = SBOX_COMPLETE_DIRECTORY,
@@ -144,10 +164,18 @@ const struct sbox_option sbox_option_table[] = {
     },
     {
         .long_name = "all",
-        .verbs = VERIFY,
+        .verbs = VERIFY | LOG,
         AT(all),
-        .help = "list every difference, not the first 20",
-        .man = "Lists every difference. Without it the first 20 are listed and the rest counted.",
+        .help = "list every difference (log: every run), not 20",
+        .man = "Lists every difference, or with log every run. Without it the first 20 differences "
+               "are listed and the rest counted, and log lists the latest 20 runs.",
+    },
+    {
+        .long_name = "net",
+        .verbs = LOG,
+        AT(net),
+        .help = "list runs with the hosts reached and refused",
+        .man = "Lists the runs that used the network.",
     },
     {
         .short_name = 'n',
@@ -164,12 +192,55 @@ const struct sbox_option sbox_option_table[] = {
         .argument = "HOSTS",
         .attached = true,
         .verbs = RUN,
-        .setter = SBOX_SET_NOTHING,
-        .not_yet = "allowed hosts come with the next release; until then a run has no network",
-        .help = "reach these hosts (not yet: refused)",
-        .man = "Hosts that the command may reach. They come with the next release: for now the "
-               "option is refused with status 125. The short form always takes a value, the long "
-               "form only after an equals sign.",
+        .setter = SBOX_SET_HOSTS,
+        .help = "reach these hosts: HOST[:PORT][,...]",
+        .man = "Hosts that the command may reach, HOST[:PORT] separated by commas; repeatable. "
+               "example.com covers its subdomains, *.example.com the subdomains alone; without a "
+               "port 80 and 443 are meant. host:5432, [::1]:8080, 10.0.0.5:5432 are fine; a public "
+               "suffix (com, co.uk) or * is refused, a single label needs a port. @npm, @pip, "
+               "@cargo and @git stand for the hosts that the client's own configuration and the "
+               "project's lockfiles name. A private, loopback, link-local or metadata address is "
+               "reached only when it is listed as that very address, or by name with "
+               "--allow-private. The short form always takes a value, the long form only after an "
+               "equals sign.\n\nWithout a value the long form gives the command the host's "
+               "network, unrestricted. This is deprecated and prints a warning.",
+    },
+    {
+        .long_name = "allow-private",
+        .verbs = RUN,
+        AT(allow_private),
+        .help = "allowed names may lead to private addresses",
+        .man = "Names in the list may lead to private, loopback, link-local and shared (CGNAT) "
+               "addresses. Metadata addresses of clouds stay closed.",
+    },
+    {
+        .long_name = "no-proxy-env",
+        .verbs = RUN,
+        AT(no_proxy_env),
+        .help = "do not set HTTP_PROXY and its like",
+        .man = "Leaves the proxy variables (HTTP_PROXY and its like) unset inside. Allowed hosts "
+               "are reached all the same; it is for tests that must not see a proxy.",
+    },
+    {
+        .short_name = 'p',
+        .long_name = "publish",
+        .argument = "[ADDR:]PORT[:PORT]",
+        .verbs = RUN,
+        .setter = SBOX_SET_LIST,
+        AT(publish),
+        .help = "reach a server inside from the host",
+        .man = "Makes PORT of the host lead to the server on the same port inside, or on the "
+               "second PORT. On the host's loopback unless ADDR says otherwise. Repeatable.",
+    },
+    {
+        .long_name = "allow-host-port",
+        .argument = "PORT",
+        .verbs = RUN,
+        .setter = SBOX_SET_LIST,
+        AT(host_port),
+        .help = "reach a service of the host's loopback",
+        .man = "Makes PORT on the loopback inside lead to the same port on the loopback of the "
+               "host. Repeatable.",
     },
     {
         .long_name = "allow-env",
@@ -297,7 +368,7 @@ const struct sbox_option sbox_option_table[] = {
 const size_t sbox_option_count = sizeof sbox_option_table / sizeof *sbox_option_table;
 
 const char *const sbox_future_verbs[] = {
-    "diff", "restore", "log", "export", "shim", "suggest", "gc", "forget", "key", NULL,
+    "diff", "restore", "export", "shim", "gc", "forget", "key", NULL,
 };
 
 enum sbox_verb sbox_verb_find(const char *word)

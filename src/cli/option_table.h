@@ -15,6 +15,7 @@ enum sbox_setter {
     SBOX_SET_LIST,   /* struct sbox_strv: appended */
     SBOX_SET_ENV,    /* the same, NAME[=VALUE] */
     SBOX_SET_FD,     /* appended to pass_fd */
+    SBOX_SET_HOSTS,  /* net_rules, split at commas; without a value open_network */
     SBOX_SET_NOTHING,
 };
 

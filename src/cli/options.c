@@ -115,6 +115,31 @@ static int add_fd(struct parser *p, const char *value)
     return 0;
 }
 
+/* HOST[:PORT][,...]. An element that is empty is passed over, a list of nothing else is a mistake:
+ * it must never end up as "no list, so no limit". */
+static int add_hosts(struct parser *p, const char *value)
+{
+    size_t before = p->o->net_rules.count;
+    if (!value) {
+        p->o->open_network = true;
+        return 0;
+    }
+    for (const char *at = value; *at;) {
+        at += strspn(at, ", ");
+        size_t size = strcspn(at, ",");
+        while (size > 0 && at[size - 1] == ' ')
+            size--;
+        if (size > 0 && sbox_strv_addf(&p->o->net_rules, "%.*s", (int)size, at) < 0)
+            return USAGE(p, "out of memory");
+        at += size;
+        at += strcspn(at, ",");
+    }
+    if (p->o->net_rules.count == before)
+        return USAGE(p, "no host in '%s': --allow-net-out=HOST[:PORT][,...], or -o HOST",
+                     sbox_esc(value));
+    return 0;
+}
+
 /* `option` as it stands in the table, `value` NULL when it has none. */
 static int apply(struct parser *p, const struct sbox_option *option, const char *value)
 {
@@ -145,6 +170,8 @@ static int apply(struct parser *p, const struct sbox_option *option, const char 
         return add_to_list(p, field, value);
     case SBOX_SET_FD:
         return add_fd(p, value);
+    case SBOX_SET_HOSTS:
+        return add_hosts(p, value);
     case SBOX_SET_NOTHING:
         return 0;
     }
@@ -315,6 +342,30 @@ static int check_seen(struct parser *p)
 
 /* ---- the words after the options ---- */
 
+static int check_network(struct parser *p)
+{
+    const struct sbox_options *o = p->o;
+    bool listed = o->net_rules.count > 0;
+    const char *opens = listed || o->open_network ? "--allow-net-out"
+                        : o->publish.count > 0    ? "--publish"
+                        : o->host_port.count > 0  ? "--allow-host-port"
+                                                  : NULL;
+    if (o->offline && opens)
+        return USAGE(p, "'--offline' and '%s' contradict each other: leave one out", opens);
+    if (o->open_network && listed)
+        return USAGE(p, "'--allow-net-out' without hosts opens the whole network, and hosts are "
+                        "listed, too: leave it out, or write --allow-net-out=HOST[,...]");
+    if (o->open_network && (o->publish.count > 0 || o->host_port.count > 0))
+        return USAGE(p,
+                     "'%s' has no meaning with '--allow-net-out' without hosts: the command is "
+                     "on the host's network",
+                     o->publish.count > 0 ? "--publish" : "--allow-host-port");
+    if (o->allow_private && !listed)
+        return USAGE(p, "'--allow-private' is about names in a list: give one with "
+                        "--allow-net-out=HOST[,...]");
+    return 0;
+}
+
 static int check_words(struct parser *p)
 {
     const struct sbox_options *o = p->o;
@@ -324,7 +375,9 @@ static int check_words(struct parser *p)
     if (o->verb == SBOX_VERB_RUN && (!o->args[0] || o->args[0][0] == '\0'))
         return USAGE(p, "no command to run: sbox run [OPTIONS] [--] COMMAND [ARGUMENT...]");
     if (o->verb == SBOX_VERB_RUN)
-        return 0;
+        return check_network(p);
+    if (o->verb == SBOX_VERB_LOG && !o->net)
+        return USAGE(p, "'log' lists runs with --net: sbox log --net");
     if (o->args[0] && sbox_verb_table[o->verb].synopsis[0] == '\0')
         return USAGE(p, "'%s' takes no arguments ('%s')", name, sbox_esc(o->args[0]));
     for (size_t i = 0; i < o->arg_count; i++) {
@@ -359,6 +412,9 @@ int sbox_options_parse(int argc, char **argv, struct sbox_options *ret,
 
 void sbox_options_release(struct sbox_options *o)
 {
+    sbox_strv_release(&o->net_rules);
+    sbox_strv_release(&o->publish);
+    sbox_strv_release(&o->host_port);
     sbox_strv_release(&o->env);
     sbox_strv_release(&o->unmask);
     sbox_strv_release(&o->mask);

@@ -17,6 +17,8 @@ enum sbox_verb {
     SBOX_VERB_STATUS,
     SBOX_VERB_RUN,
     SBOX_VERB_DOCTOR,
+    SBOX_VERB_LOG,
+    SBOX_VERB_SUGGEST,
     SBOX_VERB_COUNT,
 };
 
@@ -38,9 +40,16 @@ struct sbox_options {
     const char *workspace; /* --workspace; NULL: find it */
 
     bool fast; /* verify --fast */
-    bool all;  /* verify --all */
+    bool all;  /* verify --all, log --all */
+    bool net;  /* log --net */
 
     bool offline;
+    bool open_network;          /* --allow-net-out without hosts */
+    struct sbox_strv net_rules; /* HOST[:PORT] or @word each, not looked at */
+    struct sbox_strv publish;   /* as typed */
+    struct sbox_strv host_port;
+    bool allow_private;
+    bool no_proxy_env;
     bool allow_env;
     bool keep_cache;
     bool dry_run;

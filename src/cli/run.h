@@ -4,6 +4,7 @@
 #define SBOX_CLI_RUN_H
 
 #include "cli/options.h"
+#include "cli/run_network.h"
 #include "cli/session.h"
 #include "lock/verify.h"
 #include "project/install_verb.h"
@@ -22,6 +23,7 @@ struct sbox_run {
     struct sbox_env_report dropped;
     struct sbox_facts facts;
     struct sbox_policy policy;
+    struct sbox_run_network network;
     char *cache_path;
     bool keep_environment;
     bool install;    /* an install run */
@@ -48,6 +50,9 @@ int sbox_run_print(const struct sbox_run *run, const struct sbox_plan *plan);
 /* What should be known before boot, and after exit. */
 void sbox_run_say_before(const struct sbox_run *run);
 void sbox_run_say_after(const struct sbox_run *run, const struct sbox_sandbox_result *result);
+
+/* Records the run's connections, if it had any, with sbox's exit status. */
+void sbox_run_journal(struct sbox_run *run, int status);
 
 /* What the layers-off test program changes; zero in sbox itself. */
 struct sbox_run_changes {

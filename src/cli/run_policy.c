@@ -224,5 +224,5 @@ int sbox_run_make_policy(struct sbox_run *run, const struct sbox_options *o, str
                                  &run->protects, err);
     p->protects = run->protects.items;
     p->protect_count = run->protects.count;
-    return r;
+    return r == 0 ? sbox_run_network_policy(&run->network, o, &run->session, p, err) : r;
 }

@@ -8,6 +8,9 @@
 
 void sbox_run_say_before(const struct sbox_run *run)
 {
+    if (run->network.open)
+        sbox_say("warning: --allow-net-out without hosts is deprecated: the command has the whole "
+                 "network; list hosts instead (--allow-net-out=HOST[,...])");
     if (run->protects.secret_tracked)
         sbox_note(
             "'%s' is hidden and git tracks it: git add -A, commit -a, stash and checkout of it "
@@ -65,7 +68,7 @@ int sbox_run_print(const struct sbox_run *run, const struct sbox_plan *plan)
     (void)printf("directory    %s\n", sbox_esc(run->session.root.cwd));
     if (run->install)
         (void)printf("kind         install run: it has the project to itself\n");
-    (void)printf("network      none\n");
+    sbox_run_network_print(&run->network);
     (void)printf("trees        %zu locked, %s\n", run->policy.tree_count,
                  run->policy.tree_count == 0 ? "nothing to check"
                  : run->install              ? "real and writable"

@@ -30,6 +30,11 @@ static int open_data(struct sbox_session *s, bool create, struct sbox_error *err
     return 0;
 }
 
+int sbox_session_make_data(struct sbox_session *s, struct sbox_error *err)
+{
+    return s->data.fd >= 0 ? 0 : open_data(s, true, err);
+}
+
 int sbox_session_find(struct sbox_session *s, const struct sbox_options *o, struct sbox_error *err)
 {
     int r = open_data(s, false, err);

@@ -33,6 +33,9 @@ int sbox_session_enter_exclusive(struct sbox_session *s, const char *verb, struc
 /* A scan without a cache, before anything is written. */
 int sbox_session_look(struct sbox_session *s, struct sbox_error *err);
 
+/* Makes the data directory where there is none yet. */
+int sbox_session_make_data(struct sbox_session *s, struct sbox_error *err);
+
 bool sbox_session_has_tree(const struct sbox_session *s);
 
 #endif

@@ -37,15 +37,22 @@ struct sbox_proxy {
     struct sbox_strv rules; /* canonical */
 };
 
-/* Starts sbox-proxy and has the request compiled. -EINVAL: the message is the usage error for the
- * user. On failure nothing is left running. */
-int sbox_proxy_start(const struct sbox_proxy_request *request, struct sbox_proxy *ret,
-                     struct sbox_error *err);
+/* Starts sbox-proxy, nothing more: its start-up then runs beside what sbox does meanwhile. */
+int sbox_proxy_spawn(struct sbox_proxy *ret, struct sbox_error *err);
+/* Has the request compiled. -EINVAL: the message is the usage error for the user; -EADDRINUSE ...:
+ * a port to publish cannot be had. */
+int sbox_proxy_compile(struct sbox_proxy *proxy, const struct sbox_proxy_request *request,
+                       struct sbox_error *err);
 /* Hands over the proxy's end of the gateway pair; proxy->gateway is for init then. The proxy has
- * confined itself and opened its publishing listeners when this returns 0. */
+ * confined itself when this returns 0. */
 int sbox_proxy_go(struct sbox_proxy *proxy, struct sbox_error *err);
-/* Ends it: closes, takes the last messages, waits. */
+/* One message of a running proxy, without waiting: 1, 0 when it is gone, -EAGAIN, -EPROTO. Texts
+ * are terminated, but not escaped. */
+int sbox_proxy_take(struct sbox_proxy *proxy, struct sbox_wire_message *ret);
+/* Tells it to end, gives the last messages to `take` (may be NULL), and waits for it. Accepts one
+ * that never started or failed. */
 void sbox_proxy_stop(struct sbox_proxy *proxy,
-                     void (*take)(const struct sbox_wire_message *, void *), void *context);
+                     void (*take)(const struct sbox_wire_message *message, void *context),
+                     void *context);
 
 #endif

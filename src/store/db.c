@@ -9,8 +9,6 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 
-const char *const sbox_db_file = "manifest.db";
-
 void sbox_db_close(sqlite3 *db)
 {
     (void)sqlite3_close_v2(db);
@@ -53,23 +51,31 @@ static int errno_of(int code)
     }
 }
 
+/* Its file's name, for messages. */
+static const char *name_of(sqlite3 *db)
+{
+    const char *path = sqlite3_db_filename(db, "main");
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : "the database";
+}
+
 int sbox_db_error(sqlite3 *db, struct sbox_error *err, const char *what)
 {
     int code = errno_of(sqlite3_errcode(db));
+    const char *name = name_of(db);
+    bool locks = strcmp(name, sbox_manifest_schema.file) == 0;
     switch (code) {
     case EBUSY:
-        return sbox_error_say(err, code,
-                              "%s: another process holds %s, waited %d s; the last lock stands",
-                              what, sbox_db_file, SBOX_DB_BUSY_MS / 1000);
+        return sbox_error_say(err, code, "%s: another process holds %s, waited %d s%s", what, name,
+                              SBOX_DB_BUSY_MS / 1000, locks ? "; the last lock stands" : "");
     case ENOSPC:
-        return sbox_error_say(err, code, "%s: no space left for %s; the last lock stands", what,
-                              sbox_db_file);
+        return sbox_error_say(err, code, "%s: no space left for %s%s", what, name,
+                              locks ? "; the last lock stands" : "");
     case EBADMSG:
-        return sbox_error_say(err, code, "%s: %s is damaged: %s", what, sbox_db_file,
+        return sbox_error_say(err, code, "%s: %s is damaged: %s", what, name,
                               sbox_esc(sqlite3_errmsg(db)));
     default:
-        return sbox_error_say(err, code, "%s: %s: %s", what, sbox_db_file,
-                              sbox_esc(sqlite3_errmsg(db)));
+        return sbox_error_say(err, code, "%s: %s: %s", what, name, sbox_esc(sqlite3_errmsg(db)));
     }
 }
 
@@ -148,7 +154,8 @@ static int harden(sqlite3 *db, struct sbox_error *err)
     (void)sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, 16 << 10);
     (void)sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 50);
     (void)sqlite3_limit(db, SQLITE_LIMIT_COMPOUND_SELECT, 5);
-    (void)sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 0);
+    /* One level: ON DELETE CASCADE counts as a trigger. Real ones are off, see above. */
+    (void)sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
     (void)sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
     sbox_db_patience(db, SBOX_DB_BUSY_MS);
     return 0;
@@ -167,7 +174,8 @@ static int set_up(sqlite3 *db, struct sbox_error *err)
 }
 
 /* A new, complete database as the bytes of its file. */
-static int make_image(unsigned char **ret, sqlite3_int64 *ret_size, struct sbox_error *err)
+static int make_image(const struct sbox_schema *schema, unsigned char **ret,
+                      sqlite3_int64 *ret_size, struct sbox_error *err)
 {
     _cleanup_db_ sqlite3 *db = NULL;
     if (sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
@@ -177,20 +185,20 @@ static int make_image(unsigned char **ret, sqlite3_int64 *ret_size, struct sbox_
     if (r == 0)
         r = sbox_db_exec(db, "PRAGMA application_id = 0x53626f78", err);
     if (r == 0)
-        r = sbox_migrate(db, err);
+        r = sbox_migrate(db, schema, err);
     if (r < 0)
         return r;
     *ret = sqlite3_serialize(db, "main", ret_size, 0);
     return *ret ? 0 : -ENOMEM;
 }
 
-static int create(int dirfd, struct sbox_error *err)
+static int create(int dirfd, const struct sbox_schema *schema, struct sbox_error *err)
 {
     unsigned char *image = NULL;
     sqlite3_int64 size = 0;
-    int r = make_image(&image, &size, err);
+    int r = make_image(schema, &image, &size, err);
     if (r == 0)
-        r = sbox_store_file_create(dirfd, sbox_db_file, image, (size_t)size, err);
+        r = sbox_store_file_create(dirfd, schema->file, image, (size_t)size, err);
     sqlite3_free(image);
     return r;
 }
@@ -207,7 +215,8 @@ static int same_directory(int dirfd, const char *path, struct sbox_error *err)
     return 0;
 }
 
-static int open_checked(const char *file, sqlite3 **ret, struct sbox_error *err)
+static int open_checked(const char *file, const struct sbox_schema *schema, sqlite3 **ret,
+                        struct sbox_error *err)
 {
     _cleanup_db_ sqlite3 *db = NULL;
     /* Readers too open for writing: a journal that a killed writer left must be rolled back. On a
@@ -219,9 +228,9 @@ static int open_checked(const char *file, sqlite3 **ret, struct sbox_error *err)
         return sbox_db_error(db, err, "open");
     int r = set_up(db, err);
     if (r == 0)
-        r = sbox_migrate(db, err);
+        r = sbox_migrate(db, schema, err);
     if (r == 0)
-        r = sbox_schema_check(db, err);
+        r = sbox_schema_check(db, schema, err);
     if (r < 0)
         return r;
     (void)sqlite3_set_authorizer(db, authorize, NULL);
@@ -229,21 +238,22 @@ static int open_checked(const char *file, sqlite3 **ret, struct sbox_error *err)
     return 0;
 }
 
-int sbox_db_open(int dirfd, const char *path, bool make, sqlite3 **ret, struct sbox_error *err)
+int sbox_db_open(int dirfd, const char *path, const struct sbox_schema *schema, bool make,
+                 sqlite3 **ret, struct sbox_error *err)
 {
     int r = same_directory(dirfd, path, err);
     if (r < 0)
         return r;
-    r = sbox_store_file_check(dirfd, sbox_db_file, sbox_schema_version(), err);
+    r = sbox_store_file_check(dirfd, schema->file, sbox_schema_version(schema), err);
     if (r == -ENOENT && make) {
-        r = create(dirfd, err);
+        r = create(dirfd, schema, err);
         if (r == 0)
-            r = sbox_store_file_check(dirfd, sbox_db_file, sbox_schema_version(), err);
+            r = sbox_store_file_check(dirfd, schema->file, sbox_schema_version(schema), err);
     }
     if (r < 0)
         return r;
     _cleanup_free_ char *file = NULL;
-    if (asprintf(&file, "%s/%s", path, sbox_db_file) < 0)
+    if (asprintf(&file, "%s/%s", path, schema->file) < 0)
         return -ENOMEM;
-    return open_checked(file, ret, err);
+    return open_checked(file, schema, ret, err);
 }

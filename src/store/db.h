@@ -1,4 +1,4 @@
-/* manifest.db, opened as hostile input. The one place that opens sqlite files.
+/* manifest.db and journal.db, opened as hostile input. The one place that opens sqlite files.
  *
  * Theory of operation.
  *
@@ -33,14 +33,14 @@ enum {
     SBOX_DB_BUSY_MS = 10000,
 };
 
-extern const char *const sbox_db_file; /* "manifest.db" */
+struct sbox_schema; /* migrate.h */
 
-/* Opens `path`/manifest.db; `dirfd` is the same directory, opened and judged by the caller.
- * -ENOENT: there is none and `create` is false. -EBADMSG: damaged, empty, foreign. -EPERM: not
- * ours, or others can write it. -ELOOP: a link. -EPROTONOSUPPORT: from a newer sbox. -EBUSY: kept
- * locked by another process for 10 s. The file is untouched in all these cases. */
-int sbox_db_open(int dirfd, const char *path, bool create, struct sqlite3 **ret,
-                 struct sbox_error *err);
+/* Opens the schema's file in `path`; `dirfd` is the same directory, opened and judged by the
+ * caller. -ENOENT: there is none and `create` is false. -EBADMSG: damaged, empty, foreign. -EPERM:
+ * not ours, or others can write it. -ELOOP: a link. -EPROTONOSUPPORT: from a newer sbox. -EBUSY:
+ * kept locked by another process for 10 s. The file is untouched in all these cases. */
+int sbox_db_open(int dirfd, const char *path, const struct sbox_schema *schema, bool create,
+                 struct sqlite3 **ret, struct sbox_error *err);
 void sbox_db_close(struct sqlite3 *db); /* accepts NULL */
 void sbox_db_closep(struct sqlite3 **db);
 

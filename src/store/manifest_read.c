@@ -2,6 +2,7 @@
 #include "base/escape.h"
 #include "store/db.h"
 #include "store/manifest_impl.h"
+#include "store/migrate.h"
 
 int sbox_manifest_open(int dirfd, const char *path, bool create, struct sbox_manifest **ret,
                        struct sbox_error *err)
@@ -12,7 +13,7 @@ int sbox_manifest_open(int dirfd, const char *path, bool create, struct sbox_man
     m->hash = sbox_sha256_new();
     if (!m->hash)
         return sbox_error_say(err, ENOTSUP, "libcrypto gives no SHA-256");
-    int r = sbox_db_open(dirfd, path, create, &m->db, err);
+    int r = sbox_db_open(dirfd, path, &sbox_manifest_schema, create, &m->db, err);
     if (r < 0)
         return r;
     *ret = TAKE_PTR(m);
@@ -66,7 +67,7 @@ static int take_digest(sqlite3_stmt *s, int column, struct sbox_digest *ret)
 
 static int damaged(struct sbox_error *err, const char *what)
 {
-    return sbox_error_say(err, EBADMSG, "%s is damaged: %s", sbox_db_file, what);
+    return sbox_error_say(err, EBADMSG, "%s is damaged: %s", sbox_manifest_schema.file, what);
 }
 
 /* Rows of one query into an array of `size` bytes an element. */
@@ -227,7 +228,7 @@ int sbox_manifest_read(struct sbox_manifest *m, const char *root, struct sbox_st
     (void)sqlite3_exec(m->db, "COMMIT", NULL, NULL, NULL);
     if (r < 0) {
         sbox_stored_lock_release(&lock);
-        return r == -ENOMEM ? sbox_error_set(err, ENOMEM, "read %s", sbox_db_file) : r;
+        return r == -ENOMEM ? sbox_error_set(err, ENOMEM, "read %s", sbox_manifest_schema.file) : r;
     }
     *ret = lock;
     return 0;

@@ -6,10 +6,10 @@
 
 #include <sqlite3.h>
 
-int sbox_schema_version(void)
+int sbox_schema_version(const struct sbox_schema *schema)
 {
     int n = 0;
-    while (sbox_migrations[n])
+    while (schema->migrations[n])
         n++;
     return n;
 }
@@ -31,20 +31,21 @@ static const char *const set_version[] = {"PRAGMA user_version = 0", "PRAGMA use
                                           "PRAGMA user_version = 2", "PRAGMA user_version = 3",
                                           "PRAGMA user_version = 4"};
 
-static int apply(sqlite3 *db, int from, int to, struct sbox_error *err)
+static int apply(sqlite3 *db, const struct sbox_schema *schema, int from, int to,
+                 struct sbox_error *err)
 {
     if ((size_t)to >= sizeof set_version / sizeof set_version[0])
         return sbox_error_say(err, EINVAL, "migration %d has no statement that sets it", to);
     int r = 0;
     for (int i = from; r == 0 && i < to; i++)
-        r = sbox_db_exec(db, sbox_migrations[i], err);
+        r = sbox_db_exec(db, schema->migrations[i], err);
     return r == 0 ? sbox_db_exec(db, set_version[to], err) : r;
 }
 
-int sbox_migrate(sqlite3 *db, struct sbox_error *err)
+int sbox_migrate(sqlite3 *db, const struct sbox_schema *schema, struct sbox_error *err)
 {
     int have = 0;
-    int want = sbox_schema_version();
+    int want = sbox_schema_version(schema);
     int r = read_version(db, &have, err);
     if (r < 0 || have == want)
         return r;
@@ -55,11 +56,11 @@ int sbox_migrate(sqlite3 *db, struct sbox_error *err)
     r = read_version(db, &have, err);
     if (r == 0 && (have > want || have < 0))
         r = sbox_error_say(err, EPROTONOSUPPORT, "%s is from a newer sbox (schema %d, known: %d)",
-                           sbox_db_file, have, want);
+                           schema->file, have, want);
     if (r == 0 && have < want)
-        r = apply(db, have, want, err);
+        r = apply(db, schema, have, want, err);
     if (r == 0)
-        r = sbox_schema_check(db, err);
+        r = sbox_schema_check(db, schema, err);
     if (r == 0)
         r = sbox_db_exec(db, "COMMIT", err);
     if (r < 0)
@@ -89,15 +90,15 @@ int sbox_schema_dump(sqlite3 *db, char **ret, struct sbox_error *err)
     return *ret ? 0 : -ENOMEM;
 }
 
-int sbox_schema_check(sqlite3 *db, struct sbox_error *err)
+int sbox_schema_check(sqlite3 *db, const struct sbox_schema *schema, struct sbox_error *err)
 {
     _cleanup_free_ char *text = NULL;
     int r = sbox_schema_dump(db, &text, err);
     if (r < 0 || !text)
         return r < 0 ? r : -ENOMEM;
-    if (strcmp(text, sbox_schema_text) != 0)
+    if (strcmp(text, schema->text) != 0)
         return sbox_error_say(err, EBADMSG,
                               "%s does not have sbox's schema: it is damaged or was changed",
-                              sbox_db_file);
+                              schema->file);
     return 0;
 }

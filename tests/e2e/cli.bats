@@ -48,8 +48,8 @@ nothing_written()
     refuses 125 "'-e' needs a value: NAME[=VALUE]" run -e
     refuses 125 "'-o' needs a value: HOSTS" -o
     refuses 125 "'--allow-net-out' needs a value: HOSTS" -o '' true
-    refuses 125 "'--allow-net-out=HOSTS' is not built yet" --allow-net-out a.test true
-    refuses 125 "'--allow-net-out=HOSTS' is not built yet" --allow-net-out=a.test true
+    refuses 125 "'a.test' is no command; if it is a host" --allow-net-out a.test true
+    refuses 125 "no host in ',,'" --allow-net-out=,, true
 }
 
 @test "a mistyped verb is not run as a command" {

@@ -1,6 +1,7 @@
 sbox_unit(options cli)
 sbox_unit(json cli)
 sbox_unit(cli_text cli)
+sbox_unit(net_options cli)
 sbox_unit(docs docs cli)
 
 # What was generated is read by those that it is for.
