@@ -124,8 +124,8 @@ static int boot(struct sbox_run *run, const struct sbox_run_changes *changes)
     int r = sbox_run_network_go(&run->network, &err);
     run->policy.watch = run->network.wanted ? &run->network.watch : NULL;
     if (r == 0)
-        r = sbox_sandbox_run(&run->policy, &run->facts, changes->filter,
-                             changes->context, &result, &err);
+        r = sbox_sandbox_run(&run->policy, &run->facts, changes->filter, changes->context, &result,
+                             &err);
     sbox_run_network_end(&run->network);
     if (r < 0)
         return failed(&err);
