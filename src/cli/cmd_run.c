@@ -163,6 +163,8 @@ int sbox_run_with(const struct sbox_options *o, const struct sbox_run_changes *c
         status = sbox_run_check_trees(&run, o);
     if (status == 0 && sbox_run_make_policy(&run, o, &err) < 0)
         status = failed(&err);
+    if (status == 0 && changes->policy)
+        changes->policy(&run.policy, changes->context);
     if (status == 0 && o->dry_run) {
         status = dry_run(&run);
     } else if (status == 0) {

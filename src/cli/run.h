@@ -54,9 +54,10 @@ void sbox_run_say_after(const struct sbox_run *run, const struct sbox_sandbox_re
 /* Records the run's connections, if it had any, with sbox's exit status. */
 void sbox_run_journal(struct sbox_run *run, int status);
 
-/* What the layers-off test program changes; zero in sbox itself. */
+/* What the test programs change; zero in sbox itself. */
 struct sbox_run_changes {
     sbox_sandbox_filter *filter; /* of the plan */
+    void (*policy)(struct sbox_policy *policy, void *context);
     void *context;
     bool keep_environment; /* the scrubber is no step of the plan */
 };

@@ -67,6 +67,41 @@ static int gather_file(struct sbox_facts *f, const char *name)
     return 0;
 }
 
+/* A dangling link counts: systemd-resolved, or whoever else would write the file, is not running.
+ */
+static int gather_resolv_conf(struct sbox_facts *f)
+{
+    static const char name[] = "/etc/resolv.conf";
+    char path[PATH_MAX];
+    char link[PATH_MAX];
+    struct stat st;
+    if (lstat(name, &st) < 0)
+        return 0;
+    if (realpath(name, path)) {
+        f->resolv_conf = strdup(path);
+        return f->resolv_conf ? 0 : -ENOMEM;
+    }
+    ssize_t n = errno == ENOENT && S_ISLNK(st.st_mode) ? readlink(name, link, sizeof link) : -1;
+    if (n > 0 && asprintf(&f->resolv_conf, "%s%.*s", *link == '/' ? "" : "/etc/", (int)n, link) < 0)
+        return -ENOMEM;
+    return 0;
+}
+
+/* A program that binds port 80 does so inside where it may outside: containers often set this to 0.
+ */
+static void gather_first_free_port(struct sbox_facts *f)
+{
+    _cleanup_free_ char *text = NULL;
+    unsigned long long value = 0;
+    f->first_free_port = -1;
+    if (sbox_read_file_at(AT_FDCWD, "/proc/sys/net/ipv4/ip_unprivileged_port_start", 64, &text,
+                          NULL) < 0)
+        return;
+    text[strcspn(text, "\n")] = '\0';
+    if (sbox_parse_u64(text, UINT16_MAX + 1, &value) == 0)
+        f->first_free_port = (long)value;
+}
+
 static int gather_tty(struct sbox_facts *f)
 {
     for (int fd = 0; fd <= 2 && !f->tty; fd++) {
@@ -107,6 +142,9 @@ int sbox_facts_gather(const char *home, struct sbox_facts *ret, struct sbox_erro
     for (size_t i = 0; r == 0 && i < sizeof linked_files / sizeof *linked_files; i++)
         r = gather_file(&f, linked_files[i]);
     if (r == 0)
+        r = gather_resolv_conf(&f);
+    gather_first_free_port(&f);
+    if (r == 0)
         r = gather_tty(&f);
     if (r == 0 && home)
         r = gather_home(&f, home);
@@ -136,6 +174,7 @@ void sbox_facts_release(struct sbox_facts *facts)
         free(facts->hidden[i]);
     sbox_strv_release(&facts->home_programs);
     free(facts->hidden);
+    free(facts->resolv_conf);
     free(facts->tty);
     free(facts->git_config);
     *facts = (struct sbox_facts){0};

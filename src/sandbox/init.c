@@ -4,7 +4,8 @@
  * 1. It dies with the supervisor (PDEATHSIG, and a look whether it is gone already).
  * 2. It writes its own uid and gid maps, one to one, and opens what the guard needs of it; only
  * then does it clear dumpable: afterwards its /proc files belong to root.
- * 3. Loopback comes up, the view is built and sealed (view.c, sealed.c).
+ * 3. Loopback comes up, the gateway is made where there is a network (gateway.c), the view is built
+ *    and sealed (view.c, sealed.c).
  * 4. It gives up its capabilities, but for what reading the upper layers and starting the command
  *    take, wipes its copy of the caller's environment, and waits for the guard to be in place.
  * 5. It forks the command and stays. It must: when the last process that set a mount namespace up
@@ -15,6 +16,8 @@
  */
 #include "sandbox/init.h"
 #include "sandbox/env_scrub.h"
+#include "sandbox/gateway.h"
+#include "sandbox/listens.h"
 
 #include "base/args.h"
 #include "base/cleanup.h"
@@ -119,6 +122,25 @@ static void raise_loopback(const struct sbox_init_context *c)
         die(c, -errno, "bring up loopback", NULL);
 }
 
+/* -1: no network. Early: sbox-proxy gets ready while the view is built. */
+static int open_gateway(const struct sbox_init_context *c)
+{
+    struct sbox_failure failure = {NULL, NULL};
+    if (!c->policy->network || !(c->plan->namespaces & CLONE_NEWNET))
+        return -1;
+    int fd = sbox_gateway_open(c->policy->network, &failure);
+    if (fd < 0)
+        die(c, fd, failure.stage, NULL);
+    return fd;
+}
+
+static void wait_for_proxy(const struct sbox_init_context *c, int gateway)
+{
+    int r = gateway < 0 ? 0 : sbox_gateway_wait(c->policy->network->socket);
+    if (r < 0)
+        die(c, r, SBOX_GATEWAY_STAGE_WAIT, NULL);
+}
+
 static void build(struct sbox_init_context *c)
 {
     struct sbox_failure failure = {NULL, NULL};
@@ -174,12 +196,25 @@ static void take_order(const struct sbox_init_context *c, pid_t command)
         (void)kill(command, order.signal);
 }
 
-static void stay(struct sbox_init_context *c, pid_t command, int signals)
+static void look_for_servers(const struct sbox_init_context *c, struct sbox_listens *l)
 {
+    uint16_t ports[SBOX_LISTENS_MOST];
+    size_t n = sbox_listens_look(l, ports);
+    for (size_t i = 0; i < n; i++)
+        sbox_init_send(c->socket, SBOX_INIT_LISTENS, ports[i], 0, NULL, NULL);
+}
+
+static void stay(struct sbox_init_context *c, pid_t command, int signals, int gateway)
+{
+    struct sbox_listens listens;
+    sbox_listens_init(&listens, c->plan->namespaces & CLONE_NEWNET, c->policy->network);
+    int proxy = gateway < 0 ? -1 : c->policy->network->socket;
     for (;;) {
-        struct pollfd p[2] = {{.fd = signals, .events = POLLIN},
-                              {.fd = c->socket, .events = POLLIN}};
-        if (poll(p, 2, -1) < 0 && errno != EINTR)
+        struct pollfd p[3] = {{.fd = signals, .events = POLLIN},
+                              {.fd = c->socket, .events = POLLIN},
+                              {.fd = proxy, .events = POLLIN}};
+        int n = poll(p, 3, sbox_listens_timeout(&listens));
+        if (n < 0 && errno != EINTR)
             _exit(125);
         if (p[0].revents) {
             struct signalfd_siginfo drained[8];
@@ -188,6 +223,10 @@ static void stay(struct sbox_init_context *c, pid_t command, int signals)
         }
         if (p[1].revents)
             take_order(c, command);
+        if (p[2].revents && !sbox_gateway_serve(proxy))
+            proxy = -1;
+        if (sbox_listens_timeout(&listens) == 0)
+            look_for_servers(c, &listens);
     }
 }
 
@@ -204,6 +243,7 @@ void sbox_init_main(struct sbox_init_context *c)
     if (c->plan->undumpable && sbox_set_undumpable() < 0)
         die(c, -errno, "make init undumpable", NULL);
     raise_loopback(c);
+    int gateway = open_gateway(c);
     build(c);
     sbox_env_wipe(environ);
     (void)sigemptyset(&child);
@@ -211,6 +251,7 @@ void sbox_init_main(struct sbox_init_context *c)
     int signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signals < 0)
         die(c, -errno, "signalfd", NULL);
+    wait_for_proxy(c, gateway);
     send_ready(c, fds);
     for (int i = 0; i < SBOX_INIT_FDS; i++)
         sbox_close(fds[i]);
@@ -226,6 +267,6 @@ void sbox_init_main(struct sbox_init_context *c)
     int r = sbox_caps_keep(SBOX_CAP(CAP_DAC_READ_SEARCH));
     if (r < 0)
         die(c, r, "drop init's capabilities", NULL);
-    stay(c, command, signals);
+    stay(c, command, signals, gateway);
     _exit(125);
 }

@@ -38,6 +38,7 @@ static const char *const op_texts[] = {
     [SBOX_OP_SELF_RO] = "read-only",
     [SBOX_OP_HIDE] = "hide",
     [SBOX_OP_SYSCTL] = "sysctl",
+    [SBOX_OP_REPLACE] = "replace",
     [SBOX_OP_OVERLAY] = "overlay",
     [SBOX_OP_CACHE] = "cache",
     [SBOX_OP_PIN] = "pin",

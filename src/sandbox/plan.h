@@ -60,6 +60,7 @@ enum sbox_op {
     SBOX_OP_SELF_RO, /* make what is mounted or lies at `target` read-only (a self-bind) */
     SBOX_OP_HIDE,    /* cover `target` (absent: fine) with something nobody may open: EACCES */
     SBOX_OP_SYSCTL,  /* write `source` into the procfs file `target` */
+    SBOX_OP_REPLACE, /* the bytes of `source` in place of the file that `target` leads to */
 
     /* SEALED. `target` is relative to the workspace; opened beneath it, compared with `id`. */
     SBOX_OP_OVERLAY, /* a throw-away layer over a directory; `source`: space-separated caches */

@@ -10,7 +10,11 @@ int sbox_plan_build(const struct sbox_policy *policy, const struct sbox_facts *f
                       CLONE_NEWUTS | CLONE_NEWCGROUP,
         .undumpable = true,
     };
-    int r = sbox_plan_system(&plan, facts);
+    if (policy->host_network)
+        plan.namespaces &= ~(uint64_t)CLONE_NEWNET;
+    int r = sbox_plan_system(&plan, policy, facts);
+    if (r == 0)
+        r = sbox_plan_network(&plan, policy, facts);
     if (r == 0)
         r = sbox_plan_home(&plan, policy, facts);
     if (r == 0)

@@ -52,6 +52,8 @@ struct sbox_policy_network {
     size_t literal_count;
     const uint16_t *host_ports; /* listeners on the sandbox's own loopback */
     size_t host_port_count;
+    const uint16_t *published; /* ports inside that -p makes reachable */
+    size_t published_count;
 };
 
 /* Somebody else's descriptor that the supervisor polls during the run. `ready` returns false when

@@ -17,6 +17,7 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
+#include "base/log.h"
 #include "confine/rlimit.h"
 #include "sandbox/build.h"
 #include "sandbox/explain.h"
@@ -41,6 +42,7 @@ struct run {
     int signals; /* signalfd */
     int init_pidfd;
     int guard_socket;
+    const struct sbox_policy_watch *watch; /* NULL: no longer */
     pid_t init_pid;
     pid_t guard_pid;
     pid_t terminal_group; /* foreground group at the start, when it was ours; else 0 */
@@ -146,6 +148,10 @@ static void on_init_message(struct run *run, const struct sbox_init_message *m,
     case SBOX_INIT_DISCARDED:
         (void)sbox_strv_add(&run->result->discarded, m->text);
         break;
+    case SBOX_INIT_LISTENS:
+        sbox_note("a server listens on port %d inside; to reach it from the host: -p %d", m->code,
+                  m->code);
+        break;
     case SBOX_INIT_EXITED:
         run->result->status = m->code;
         run->result->discarded_count = m->count;
@@ -228,10 +234,11 @@ static void read_signals(struct run *run)
 static void supervise(struct run *run)
 {
     while (!run->over && run->status == 0) {
-        struct pollfd p[3] = {{.fd = run->socket, .events = POLLIN},
+        struct pollfd p[4] = {{.fd = run->socket, .events = POLLIN},
                               {.fd = run->signals, .events = POLLIN},
-                              {.fd = run->guard_socket, .events = POLLIN}};
-        if (poll(p, 3, -1) < 0 && errno != EINTR)
+                              {.fd = run->guard_socket, .events = POLLIN},
+                              {.fd = run->watch ? run->watch->fd : -1, .events = POLLIN}};
+        if (poll(p, 4, -1) < 0 && errno != EINTR)
             run->status = sbox_error_set(run->err, errno, "poll");
         /* The guard first: its reason for killing init must be read before init's end. */
         if (p[2].revents)
@@ -240,6 +247,8 @@ static void supervise(struct run *run)
             read_init(run);
         if (p[1].revents)
             read_signals(run);
+        if (p[3].revents && !run->watch->ready(run->watch->context))
+            run->watch = NULL;
     }
 }
 
@@ -322,7 +331,8 @@ int sbox_sandbox_run(const struct sbox_policy *policy, const struct sbox_facts *
                       .socket = -1,
                       .signals = -1,
                       .init_pidfd = -1,
-                      .guard_socket = -1};
+                      .guard_socket = -1,
+                      .watch = policy->watch};
     run.init.policy = policy;
     run.init.plan = &plan;
     run.init.uid = facts->uid;

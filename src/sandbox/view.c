@@ -20,6 +20,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
@@ -253,6 +254,21 @@ static int step_sysctl(struct sbox_view *view, const struct sbox_step *step)
     return fd < 0 ? -errno : sbox_write_full(fd, step->source, strlen(step->source));
 }
 
+/* The file or link may lie in a directory that is shown read-only. Its target is looked for inside
+ * the new root, since the process's own root is still the host's. */
+static int step_replace(struct sbox_view *view, const struct sbox_step *step)
+{
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
+    _cleanup_close_ int at = (int)syscall(SYS_openat2, view->root, step->target, &how, sizeof how);
+    if (at < 0)
+        return -errno;
+    int r = make_file(view->covers, SBOX_REPLACED_FILE, step->source, 0444);
+    if (r < 0)
+        return r;
+    _cleanup_close_ int fd = sbox_mount_clone(view->covers, SBOX_REPLACED_FILE, 0, step->attr);
+    return fd < 0 ? fd : sbox_mount_onto(fd, at);
+}
+
 static int step_symlink(struct sbox_view *view, const struct sbox_step *step)
 {
     int r = make_parents(view->root, step->target);
@@ -291,6 +307,9 @@ static int run_setup_step(struct sbox_view *view, const struct sbox_step *step)
         return step_hide(view, step);
     case SBOX_OP_SYSCTL:
         return step_sysctl(view, step);
+    case SBOX_OP_REPLACE:
+        r = step_replace(view, step);
+        break;
     default:
         return -EINVAL;
     }

@@ -59,5 +59,7 @@ int sbox_mask_holds(int workspace_fd, const char *path);
 #define SBOX_HIDDEN_FILE ".sbox/file"
 #define SBOX_HIDDEN_DIR  ".sbox/dir"
 #define SBOX_EMPTY_DIR   ".sbox/empty"
+/* The text of the plan's REPLACE step: there is one. */
+#define SBOX_REPLACED_FILE ".sbox/text"
 
 #endif

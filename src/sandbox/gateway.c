@@ -1,0 +1,214 @@
+/* The gateway: the only network that a run with network options has.
+ *
+ * Theory of operation (who has which address: net/layout.h)
+ * 1. init is in the sandbox's network namespace, which has lo and nothing else. It makes a second
+ *    one, owned by the same user namespace, and a veth pair between the two.
+ * 2. The gateway takes every address of the ranges, and each literal that is allowed, for its own:
+ *    a `local` route. The listeners there are opened by init, which still has the capabilities for
+ *    low ports, and handed to sbox-proxy; what was dialled is what getsockname(2) tells it.
+ * 3. Back inside: routes to the ranges and the literals through the gateway, `prohibit` for all
+ *    else, so that a program learns at once (EACCES) that there is no way.
+ * 4. init's copies of the listeners are closed, the namespace is kept: with the proxy dead,
+ *    connections are refused. The gateway forwards nothing: it has no other interface.
+ *
+ * The command has no capability: it changes no route, address or rule of either namespace, has no
+ * descriptor of the gateway, and sends packets to it through the veth only, where nothing but the
+ * listeners answers. A packet from 198.18.0.2 would be dropped as a martian if that address were
+ * the gateway's own, like the rest of its range; hence the LINK routes.
+ *
+ * Link-local addresses are given by hand: the kernel's own are tentative for their first second,
+ * and until then neighbour discovery, so every IPv6 connection, would wait.
+ */
+#include "sandbox/gateway.h"
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "net/layout.h"
+#include "net/rtnl.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <sched.h>
+
+#define INSIDE_LINK  "sbox0"
+#define GATEWAY_LINK "sbox1"
+enum { LOOPBACK = 1 }; /* lo has this index in every network namespace */
+
+/* One of the two namespaces. */
+struct side {
+    int rtnl;
+    int link; /* its end of the pair */
+    const char *own4, *own6;
+    const char *other4, *other6;
+    const char *link_local; /* any two that differ */
+};
+
+static struct sbox_address address_of(const char *text)
+{
+    struct sbox_address a = {.family = strchr(text, ':') ? 6 : 4};
+    (void)inet_pton(a.family == 6 ? AF_INET6 : AF_INET, text, a.bytes);
+    return a;
+}
+
+static int add_address(const struct side *s, const char *text, int prefix)
+{
+    const struct sbox_address a = address_of(text);
+    return sbox_rtnl_address(s->rtnl, s->link, &a, prefix);
+}
+
+/* IPv6 may be switched off in the kernel or for new interfaces: then there is IPv4 only. */
+static bool without_v6(int r)
+{
+    return r == -EAFNOSUPPORT || r == -EOPNOTSUPP || r == -EACCES;
+}
+
+/* Brings the link up with its addresses; what is on it directly is the other side. */
+static int raise_link(struct side *s, const char *name, bool *v6)
+{
+    enum { PAIR4 = 30, PAIR6 = 126, LINK_LOCAL = 64 };
+    s->link = (int)if_nametoindex(name);
+    if (s->link == 0)
+        return -errno;
+    int r = *v6 ? sbox_rtnl_no_link_local(s->rtnl, s->link) : 0;
+    *v6 = *v6 && !without_v6(r);
+    if (r == 0 || !*v6)
+        r = sbox_rtnl_up(s->rtnl, s->link);
+    if (r == 0)
+        r = add_address(s, s->own4, PAIR4);
+    if (r < 0 || !*v6)
+        return r;
+    r = add_address(s, s->link_local, LINK_LOCAL);
+    if (r == 0)
+        r = add_address(s, s->own6, PAIR6);
+    *v6 = !without_v6(r);
+    return *v6 ? r : 0;
+}
+
+/* What no route can lead to is reached through the proxy's port only: an address that every
+ * namespace has for itself, or that stands for many hosts; what lies in the ranges is routed
+ * already. */
+static bool routable(const struct sbox_address *a)
+{
+    const uint8_t *b = a->bytes;
+    if (a->family == 4)
+        return b[0] != 0 && b[0] != 127 && b[0] < 224 && !(b[0] == 198 && (b[1] & 0xfe) == 18);
+    struct in6_addr v6;
+    memcpy(&v6, b, sizeof v6);
+    static const uint8_t range[] = {0x20, 0x01, 0, 2, 0, 0};
+    return a->family == 6 && !IN6_IS_ADDR_UNSPECIFIED(&v6) && !IN6_IS_ADDR_LOOPBACK(&v6) &&
+           !IN6_IS_ADDR_LINKLOCAL(&v6) && !IN6_IS_ADDR_MULTICAST(&v6) &&
+           !IN6_IS_ADDR_V4MAPPED(&v6) && memcmp(b, range, sizeof range) != 0;
+}
+
+/* The ranges and the literals: the gateway's own on its side, through the gateway inside. */
+static int add_routes(const struct side *s, enum sbox_route_kind kind,
+                      const struct sbox_policy_network *network, bool v6)
+{
+    const struct sbox_address range4 = address_of(SBOX_NET_RANGE4);
+    const struct sbox_address range6 = address_of(SBOX_NET_RANGE6);
+    const struct sbox_address via4 = address_of(s->other4);
+    const struct sbox_address via6 = address_of(s->other6);
+    bool through = kind == SBOX_ROUTE_VIA;
+    int link = through ? s->link : LOOPBACK;
+    int r =
+        sbox_rtnl_route(s->rtnl, kind, 4, &range4, SBOX_NET_PREFIX4, through ? &via4 : NULL, link);
+    if (r == 0 && v6)
+        r = sbox_rtnl_route(s->rtnl, kind, 6, &range6, SBOX_NET_PREFIX6, through ? &via6 : NULL,
+                            link);
+    for (size_t i = 0; r == 0 && i < network->literal_count; i++) {
+        const struct sbox_address *a = &network->literals[i];
+        bool six = a->family == 6;
+        if (!routable(a) || (six && !v6))
+            continue;
+        r = sbox_rtnl_route(s->rtnl, kind, a->family, a, six ? 128 : 32,
+                            !through ? NULL
+                            : six    ? &via6
+                                     : &via4,
+                            link);
+        if (r == -EEXIST) /* listed twice */
+            r = 0;
+    }
+    return r;
+}
+
+static int set_up_gateway(struct side *s, const struct sbox_policy_network *network, bool *v6)
+{
+    int r = sbox_rtnl_up(s->rtnl, LOOPBACK);
+    if (r == 0)
+        r = raise_link(s, GATEWAY_LINK, v6);
+    const struct sbox_address inside4 = address_of(s->other4);
+    const struct sbox_address inside6 = address_of(s->other6);
+    if (r == 0)
+        r = sbox_rtnl_route(s->rtnl, SBOX_ROUTE_LINK, 4, &inside4, 32, NULL, s->link);
+    if (r == 0 && *v6)
+        r = sbox_rtnl_route(s->rtnl, SBOX_ROUTE_LINK, 6, &inside6, 128, NULL, s->link);
+    return r < 0 ? r : add_routes(s, SBOX_ROUTE_LOCAL, network, *v6);
+}
+
+static int set_up_inside(struct side *s, const struct sbox_policy_network *network, bool *v6)
+{
+    int r = raise_link(s, INSIDE_LINK, v6);
+    if (r == 0)
+        r = add_routes(s, SBOX_ROUTE_VIA, network, *v6);
+    if (r == 0)
+        r = sbox_rtnl_route(s->rtnl, SBOX_ROUTE_PROHIBIT, 4, NULL, 0, NULL, 0);
+    if (r == 0 && *v6)
+        r = sbox_rtnl_route(s->rtnl, SBOX_ROUTE_PROHIBIT, 6, NULL, 0, NULL, 0);
+    return r;
+}
+
+/* Into the new namespace; the veth pair reaches back into the one that was left. */
+static int enter_gateway(struct side *gateway, int own_ns, struct sbox_failure *failure)
+{
+    failure->stage = "make the gateway's network namespace";
+    if (unshare(CLONE_NEWNET) < 0)
+        return -errno;
+    gateway->rtnl = sbox_rtnl_open();
+    if (gateway->rtnl < 0)
+        return gateway->rtnl;
+    failure->stage = SBOX_GATEWAY_STAGE_VETH;
+    return sbox_rtnl_veth(gateway->rtnl, GATEWAY_LINK, INSIDE_LINK, own_ns);
+}
+
+int sbox_gateway_open(const struct sbox_policy_network *network, struct sbox_failure *failure)
+{
+    struct side inside = {.own4 = SBOX_NET_INSIDE4,
+                          .own6 = SBOX_NET_INSIDE6,
+                          .other4 = SBOX_NET_GATEWAY4,
+                          .other6 = SBOX_NET_GATEWAY6,
+                          .link_local = "fe80::2"};
+    struct side gateway = {.own4 = SBOX_NET_GATEWAY4,
+                           .own6 = SBOX_NET_GATEWAY6,
+                           .other4 = SBOX_NET_INSIDE4,
+                           .other6 = SBOX_NET_INSIDE6,
+                           .link_local = "fe80::1"};
+    bool v6 = true;
+    *failure = (struct sbox_failure){"open the network namespace", NULL};
+    _cleanup_close_ int own_ns = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+    if (own_ns < 0)
+        return -errno;
+    _cleanup_close_ int inside_rtnl = inside.rtnl = sbox_rtnl_open();
+    if (inside.rtnl < 0)
+        return inside.rtnl;
+    int r = enter_gateway(&gateway, own_ns, failure);
+    if (r < 0)
+        return r;
+    failure->stage = "set up the gateway's network";
+    r = set_up_gateway(&gateway, network, &v6);
+    if (r < 0)
+        return r;
+    failure->stage = "listen in the gateway";
+    r = sbox_gateway_listen(network, SBOX_SIDE_GATEWAY, v6);
+    if (r < 0)
+        return r;
+    failure->stage = "set up the network inside";
+    if (setns(own_ns, CLONE_NEWNET) < 0)
+        return -errno;
+    r = set_up_inside(&inside, network, &v6);
+    if (r < 0)
+        return r;
+    failure->stage = "listen inside for the host's ports";
+    r = sbox_gateway_listen(network, SBOX_SIDE_INSIDE, v6);
+    return r < 0 ? r : gateway.rtnl;
+}

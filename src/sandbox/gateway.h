@@ -1,0 +1,31 @@
+/* The network of a run with network options (gateway.c): a second namespace whose listeners
+ * sbox-proxy accepts on (net/layout.h, net/wire.h). All of it runs in init, after clone: no heap,
+ * no stdio. */
+#ifndef SBOX_SANDBOX_GATEWAY_H
+#define SBOX_SANDBOX_GATEWAY_H
+
+#include "sandbox/policy.h"
+#include "sandbox/view.h"
+
+#define SBOX_GATEWAY_STAGE_VETH "make the veth pair"
+#define SBOX_GATEWAY_STAGE_WAIT "wait for sbox-proxy"
+
+/* Makes the namespace, the way to it and the listeners, and hands them over. Returns a descriptor
+ * that keeps the namespace until init ends, so that without the proxy connections are refused; or
+ * -errno. */
+int sbox_gateway_open(const struct sbox_policy_network *network, struct sbox_failure *failure);
+
+/* Until the proxy accepts. 0; -ETIMEDOUT, -EPIPE when it ended, or another -errno. */
+int sbox_gateway_wait(int socket);
+
+/* The socket is readable: makes the sockets that the proxy wants. False: poll it no longer. */
+bool sbox_gateway_serve(int socket);
+
+/* gateway_sockets.c: */
+enum { SBOX_GATEWAY_PATIENCE_MS = 10000 };
+enum sbox_gateway_side { SBOX_SIDE_GATEWAY, SBOX_SIDE_INSIDE };
+/* Opens and hands over what listens on that side. 0 or -errno. */
+int sbox_gateway_listen(const struct sbox_policy_network *network, enum sbox_gateway_side side,
+                        bool v6);
+
+#endif

@@ -1,0 +1,162 @@
+/* What init hands to sbox-proxy: listeners at the start, sockets of the sandbox when it wants them.
+ * The proxy parses hostile bytes and may be somebody else's by then: init never waits for it
+ * without a bound, and believes nothing but two small numbers. */
+#include "sandbox/gateway.h"
+
+#include "base/cleanup.h"
+#include "net/layout.h"
+#include "net/wire.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <poll.h>
+
+/* Sends on a non-blocking socket, waiting as long as is bearable. */
+static int hand_over(int socket, const struct sbox_gateway_message *m, int fd)
+{
+    int r = sbox_wire_send(socket, m, sizeof *m, fd);
+    while (r == -EAGAIN) {
+        struct pollfd p = {.fd = socket, .events = POLLOUT};
+        if (poll(&p, 1, SBOX_GATEWAY_PATIENCE_MS) <= 0)
+            return -ETIMEDOUT;
+        r = sbox_wire_send(socket, m, sizeof *m, fd);
+    }
+    return r == 0 ? -EPIPE : r < 0 ? r : 0;
+}
+
+struct listener {
+    enum sbox_listener_kind kind;
+    int family; /* AF_* */
+    int type;
+    const char *address;
+    uint16_t port;
+};
+
+static int bind_to(int fd, const struct listener *l)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(l->port)};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(l->port)};
+    bool six = l->family == AF_INET6;
+    void *at = six ? (void *)&v6.sin6_addr : (void *)&v4.sin_addr;
+    if (inet_pton(l->family, l->address, at) != 1)
+        return -EINVAL;
+    const struct sockaddr *name = six ? (const void *)&v6 : (const void *)&v4;
+    return bind(fd, name, six ? sizeof v6 : sizeof v4) < 0 ? -errno : 0;
+}
+
+/* Two listeners may want one port, 198.18.0.1:53 and every address's 53: the kernel allows it to
+ * sockets of one user that all say so, and gives a connection to the more exact one. */
+static int set_options(int fd, const struct listener *l)
+{
+    const int on = 1;
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0)
+        return -errno;
+    if (l->kind != SBOX_LISTENER_HOST_PORT &&
+        setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) < 0)
+        return -errno;
+    if (l->family == AF_INET6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on) < 0)
+        return -errno;
+    return 0;
+}
+
+static int open_listener(int socket_to_proxy, struct listener l)
+{
+    _cleanup_close_ int fd = socket(l.family, l.type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -errno;
+    int r = set_options(fd, &l);
+    if (r == 0)
+        r = bind_to(fd, &l);
+    if (r == 0 && l.type == SOCK_STREAM && listen(fd, SOMAXCONN) < 0)
+        r = -errno;
+    const struct sbox_gateway_message m = {.type = SBOX_GATEWAY_LISTENER,
+                                           .kind = (uint8_t)l.kind,
+                                           .family = l.family == AF_INET6 ? 6 : 4,
+                                           .port = l.port};
+    return r < 0 ? r : hand_over(socket_to_proxy, &m, fd);
+}
+
+/* One TCP port at an address of each family. */
+static int open_both(int socket, enum sbox_listener_kind kind, const char *at4, const char *at6,
+                     uint16_t port)
+{
+    int r = open_listener(socket, (struct listener){kind, AF_INET, SOCK_STREAM, at4, port});
+    if (r == 0 && at6)
+        r = open_listener(socket, (struct listener){kind, AF_INET6, SOCK_STREAM, at6, port});
+    return r;
+}
+
+static int listen_in_gateway(const struct sbox_policy_network *n, bool v6)
+{
+    static const struct listener fixed[] = {
+        {SBOX_LISTENER_PROXY, AF_INET, SOCK_STREAM, SBOX_NET_GATEWAY4, SBOX_NET_PROXY_PORT},
+        {SBOX_LISTENER_DNS_UDP, AF_INET, SOCK_DGRAM, SBOX_NET_GATEWAY4, 53},
+        {SBOX_LISTENER_DNS_TCP, AF_INET, SOCK_STREAM, SBOX_NET_GATEWAY4, 53},
+    };
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < sizeof fixed / sizeof *fixed; i++)
+        r = open_listener(n->socket, fixed[i]);
+    for (size_t i = 0; r == 0 && i < n->port_count; i++)
+        r = open_both(n->socket, SBOX_LISTENER_TRANSPARENT, "0.0.0.0", v6 ? "::" : NULL,
+                      n->ports[i]);
+    return r;
+}
+
+static int listen_inside(const struct sbox_policy_network *n, bool v6)
+{
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < n->host_port_count; i++)
+        r = open_both(n->socket, SBOX_LISTENER_HOST_PORT, "127.0.0.1", v6 ? "::1" : NULL,
+                      n->host_ports[i]);
+    const struct sbox_gateway_message end = {.type = SBOX_GATEWAY_LISTENERS_END};
+    return r < 0 ? r : hand_over(n->socket, &end, -1);
+}
+
+int sbox_gateway_listen(const struct sbox_policy_network *network, enum sbox_gateway_side side,
+                        bool v6)
+{
+    if (side == SBOX_SIDE_INSIDE)
+        return listen_inside(network, v6);
+    return fcntl(network->socket, F_SETFL, O_NONBLOCK) < 0 ? -errno
+                                                           : listen_in_gateway(network, v6);
+}
+
+int sbox_gateway_wait(int socket)
+{
+    struct sbox_gateway_message m;
+    struct pollfd p = {.fd = socket, .events = POLLIN};
+    int r = poll(&p, 1, SBOX_GATEWAY_PATIENCE_MS);
+    if (r <= 0)
+        return r < 0 ? -errno : -ETIMEDOUT;
+    r = sbox_wire_receive(socket, &m, sizeof m, NULL);
+    if (r <= 0)
+        return r < 0 ? r : -EPIPE;
+    return m.type == SBOX_GATEWAY_LISTENING ? 0 : -EPROTO;
+}
+
+static bool send_sockets(int to, uint8_t family, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct sbox_gateway_message m = {.type = SBOX_GATEWAY_SOCKET, .family = family};
+        _cleanup_close_ int fd =
+            socket(family == 6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        if (fd < 0) /* no IPv6 here: the proxy tries the other family */
+            continue;
+        if (hand_over(to, &m, fd) < 0)
+            return false;
+    }
+    return true;
+}
+
+bool sbox_gateway_serve(int socket)
+{
+    enum { MOST = 16 };
+    struct sbox_gateway_message m;
+    int r = sbox_wire_receive(socket, &m, sizeof m, NULL);
+    if (r == -EAGAIN)
+        return true;
+    if (r <= 0 || m.type != SBOX_GATEWAY_SOCKETS_WANTED || (m.family != 4 && m.family != 6) ||
+        m.count < 1 || m.count > MOST)
+        return false;
+    return send_sockets(socket, m.family, m.count);
+}
