@@ -187,8 +187,10 @@ static void be_proxy(struct proxy *p)
     take_listeners(p);
     if (is(p, "dead"))
         _exit(0);
-    while (is(p, "mute"))
-        (void)pause();
+    if (is(p, "mute")) { /* until init is gone */
+        (void)poll(p->polled, 1, -1);
+        _exit(0);
+    }
     open_publisher(p);
     (void)sbox_wire_send(p->socket, &listening, sizeof listening, -1);
     if (is(p, "gone"))
