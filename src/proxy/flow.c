@@ -1,0 +1,47 @@
+#include "proxy/flow.h"
+
+#include <time.h>
+
+static uint64_t clock_of(clockid_t id)
+{
+    struct timespec now;
+    (void)clock_gettime(id, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+uint64_t sbox_clock_us(void)
+{
+    return clock_of(CLOCK_MONOTONIC);
+}
+
+void sbox_flow_begin(struct sbox_flow *f, struct sbox_server *s, enum sbox_wire_way way)
+{
+    *f = (struct sbox_flow){
+        .server = s,
+        .record = {.way = (uint8_t)way, .started_us = clock_of(CLOCK_REALTIME)},
+        .began_us = sbox_clock_us(),
+        .open = true,
+    };
+}
+
+void sbox_flow_name(struct sbox_flow *f, const struct sbox_host *host, uint16_t port)
+{
+    f->record.port = port;
+    if (host)
+        (void)sbox_host_format(host, f->record.host);
+}
+
+void sbox_flow_end(struct sbox_flow *f, enum sbox_wire_verdict verdict, int error)
+{
+    struct sbox_wire_message m = {.type = SBOX_WIRE_CONNECTION};
+    if (!f->open)
+        return;
+    f->open = false;
+    f->record.verdict = (uint8_t)verdict;
+    f->record.error = error;
+    f->record.duration_us = sbox_clock_us() - f->began_us;
+    m.connection = f->record;
+    /* The socket does not block: when sbox does not read fast enough, the record is lost, not the
+     * connections of everybody else. */
+    (void)sbox_wire_send(f->server->control, &m, sizeof m, -1);
+}

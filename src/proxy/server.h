@@ -1,0 +1,113 @@
+/* sbox-proxy from inside: one thread, one libevent loop, no global state but this.
+ *
+ * Each way in (http.c, socks_server.c, transparent.c, publish.c) reads what a client wants and asks
+ * reach.c for a connection: decide, resolve, vet, dial. What comes back is relayed (relay.c). Every
+ * attempt is a flow (flow.h), reported when it ends. */
+#ifndef SBOX_PROXY_SERVER_H
+#define SBOX_PROXY_SERVER_H
+
+#include "base/error.h"
+#include "net/layout.h"
+#include "net/wire.h"
+#include "proxy/allowlist.h"
+
+#include <event2/event.h>
+#include <sys/queue.h>
+#include <sys/time.h>
+
+enum {
+    SBOX_PROXY_CLIENTS_MAX = 4096, /* connections from inside at one time */
+    SBOX_PROXY_WAITING_MAX = 1024, /* of them those that have not said what they want */
+    SBOX_PROXY_BUFFER = 256 << 10, /* one read; shared by all relays */
+    SBOX_PROXY_HEAD_SECONDS = 30,  /* for a client to say what it wants */
+    SBOX_PROXY_DIAL_SECONDS = 10,  /* for one address */
+    SBOX_PROXY_LISTENERS_MAX = 2 * SBOX_NET_PORTS_MAX + 2 * SBOX_NET_HOST_PORTS_MAX + 8,
+};
+
+struct sbox_resolver;
+struct sbox_names;
+struct sbox_upstream;
+struct sbox_publisher;
+struct sbox_waiting;
+
+/* A listener made by init, or on the host for publishing. */
+struct sbox_listener {
+    struct sbox_server *server;
+    enum sbox_listener_kind kind;
+    uint16_t port;
+    int fd;
+    struct event *event;
+    struct event *again; /* after a pause */
+    void (*take)(struct sbox_listener *listener, int fd, const struct sockaddr_storage *from);
+    void *context;
+};
+
+struct sbox_server {
+    struct event_base *base;
+    int control;
+    int gateway; /* -1 until GATEWAY, and after init closed it */
+    struct event *control_event;
+    struct event *gateway_event;
+    struct sbox_allowlist *list;
+    bool allow_private;
+    uint16_t host_ports[SBOX_NET_HOST_PORTS_MAX];
+    size_t host_port_count;
+    struct sbox_resolver *resolver;
+    struct sbox_names *names;
+    struct sbox_upstream *upstream_http; /* NULL: none */
+    struct sbox_upstream *upstream_https;
+    struct sbox_publisher *publisher;
+    struct sbox_listener listeners[SBOX_PROXY_LISTENERS_MAX];
+    size_t listener_count;
+    int spare; /* given up to accept and close a connection when descriptors have run out */
+    size_t clients;
+    size_t waiting_count;
+    TAILQ_HEAD(, sbox_waiting) waiting; /* oldest first */
+    uint8_t *buffer;
+    bool listening; /* init has handed over every listener */
+};
+
+/* -- listen.c ---------------------------------------------------------------------------------- */
+
+/* Adds a listener that is bound and listening; owns fd. 0 or -errno. */
+int sbox_listener_add(struct sbox_server *s, enum sbox_listener_kind kind, uint16_t port, int fd,
+                      void (*take)(struct sbox_listener *, int, const struct sockaddr_storage *),
+                      void *context);
+
+/* A client that has not said yet what it wants. There may be SBOX_PROXY_WAITING_MAX of them, each
+ * for SBOX_PROXY_HEAD_SECONDS: beyond that the oldest is given up, so that who speaks is served. */
+struct sbox_waiting {
+    TAILQ_ENTRY(sbox_waiting) entry;
+    struct sbox_server *server;
+    struct event *timer;
+    void (*give_up)(void *context);
+    void *context;
+};
+int sbox_waiting_begin(struct sbox_waiting *w, struct sbox_server *s, void (*give_up)(void *),
+                       void *context);
+void sbox_waiting_end(struct sbox_waiting *w); /* also when it never began */
+
+/* -- the ways in: each takes an accepted, non-blocking socket and owns it
+ * -------------------------- */
+
+void sbox_front_take(struct sbox_listener *l, int fd, const struct sockaddr_storage *from);
+void sbox_transparent_take(struct sbox_listener *l, int fd, const struct sockaddr_storage *from);
+void sbox_host_port_take(struct sbox_listener *l, int fd, const struct sockaddr_storage *from);
+/* dns_server.c: UDP socket or TCP listener; owns fd. */
+int sbox_dns_serve_udp(struct sbox_server *s, int fd);
+void sbox_dns_take(struct sbox_listener *l, int fd, const struct sockaddr_storage *from);
+
+/* -- control.c --------------------------------------------------------------------------------- */
+
+/* Reads the request of sbox and answers it (net/wire.h), blocking, until GATEWAY; opens what is
+ * published. 1: serve; 0: sbox wanted to know no more; -errno. */
+int sbox_control_compile(struct sbox_server *s);
+/* From here on in the event loop: the end of the control socket ends the loop. */
+int sbox_control_serve(struct sbox_server *s);
+
+/* -- proxy_confine.c --------------------------------------------------------------------------- */
+
+/* No file but /etc/hosts, no new privileges, no process, no new listener. 0 or -errno. */
+int sbox_proxy_confine(struct sbox_error *err);
+
+#endif
