@@ -55,6 +55,8 @@ static int read_ports(struct sbox_run_network *n, const struct sbox_options *o,
         r = sbox_net_port_parse(o->host_port.items[i], &n->host_ports[n->host_port_count++], err);
     for (size_t i = 0; r == 0 && i < o->publish.count; i++)
         r = sbox_net_publish_parse(o->publish.items[i], &n->publish[n->publish_count++], err);
+    for (size_t i = 0; r == 0 && i < n->publish_count; i++)
+        n->published[i] = n->publish[i].inside;
     return r;
 }
 
@@ -187,6 +189,8 @@ int sbox_run_network_policy(struct sbox_run_network *n, const struct sbox_option
         .literal_count = n->proxy.literal_count,
         .host_ports = n->host_ports,
         .host_port_count = n->host_port_count,
+        .published = n->published,
+        .published_count = n->publish_count,
     };
     policy->network = &n->policy;
     return 0;

@@ -23,6 +23,7 @@ struct sbox_run_network {
     size_t host_port_count;
     struct sbox_proxy_publish publish[SBOX_NET_PUBLISH_MAX];
     size_t publish_count;
+    uint16_t published[SBOX_NET_PUBLISH_MAX]; /* their ports inside */
     struct sbox_policy_network policy;
     struct sbox_policy_watch watch;
     struct sbox_wire_connection *connections;

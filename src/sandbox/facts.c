@@ -87,15 +87,15 @@ static int gather_resolv_conf(struct sbox_facts *f)
     return 0;
 }
 
-/* A program that binds port 80 does so inside where it may outside: containers often set this to 0.
- */
+/* A program that binds port 80 does so inside where it may outside: root, who has no capabilities
+ * inside, and everybody in many containers. */
 static void gather_first_free_port(struct sbox_facts *f)
 {
     _cleanup_free_ char *text = NULL;
     unsigned long long value = 0;
-    f->first_free_port = -1;
-    if (sbox_read_file_at(AT_FDCWD, "/proc/sys/net/ipv4/ip_unprivileged_port_start", 64, &text,
-                          NULL) < 0)
+    f->first_free_port = f->uid == 0 ? 0 : -1;
+    if (f->uid == 0 || sbox_read_file_at(AT_FDCWD, "/proc/sys/net/ipv4/ip_unprivileged_port_start",
+                                         64, &text, NULL) < 0)
         return;
     text[strcspn(text, "\n")] = '\0';
     if (sbox_parse_u64(text, UINT16_MAX + 1, &value) == 0)

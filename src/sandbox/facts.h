@@ -29,7 +29,7 @@ struct sbox_facts {
 
     /* Where /etc/resolv.conf leads, even if nothing is there; NULL when there is no such name. */
     char *resolv_conf;
-    long first_free_port; /* ip_unprivileged_port_start; -1: not known */
+    long first_free_port; /* the first port that the caller may bind; -1: not known */
     char *tty;            /* "/dev/pts/3" when one of 0-2 is a terminal, else NULL */
     char *git_config; /* the user's git settings without anything that executes or authenticates */
     /* Those of sbox_home_programs that are there. A start would look for each absent one twice, for

@@ -1,4 +1,5 @@
 #include "base/strv.h"
+#include "net/layout.h"
 #include "sandbox/build.h"
 #include "unit/cmocka_all.h"
 
@@ -295,6 +296,78 @@ static void rw_of_a_parent_comes_before_what_lies_below(void **state)
     assert_int_equal(step_of(w, SBOX_OP_HIDE, "home/u/data/sbox")->layer, SBOX_LAYER_CORE);
 }
 
+/* --- the network ------------------------------------------------------------------------------ */
+
+static char resolv[] = "/etc/resolv.conf";
+static char stub[] = "/run/systemd/resolve/stub-resolv.conf";
+static char host_text[] = "nameserver 127.0.0.53\n";
+static const struct sbox_policy_network network = {.socket = -1};
+
+static void names_are_asked_of_the_proxy_where_there_is_a_network(void **state)
+{
+    struct world *w = *state;
+    w->facts.dirs[1].path = "/etc";
+    w->facts.dirs[1].link = NULL;
+    w->facts.resolv_conf = resolv;
+    build(w);
+    assert_int_equal(place_of(w, SBOX_OP_REPLACE, NULL), -1);
+    w->policy.network = &network;
+    build(w);
+    const struct sbox_step *step = step_of(w, SBOX_OP_REPLACE, "etc/resolv.conf");
+    assert_string_equal(step->source, SBOX_NET_RESOLV_CONF);
+    assert_true(is_read_only(step));
+    ORDER(w, SBOX_OP_BIND, "etc", SBOX_OP_REPLACE, "etc/resolv.conf");
+    assert_true(w->plan.namespaces & CLONE_NEWNET);
+}
+
+/* Where the link leads is not shown: the text is put there, once, also if nothing is there. */
+static void a_linked_resolv_conf_is_replaced_where_it_ends(void **state)
+{
+    struct world *w = *state;
+    w->facts.resolv_conf = stub;
+    w->policy.network = &network;
+    build(w);
+    assert_string_equal(step_of(w, SBOX_OP_FILE, stub + 1)->source, SBOX_NET_RESOLV_CONF);
+    w->facts.files[0].path = stub;
+    w->facts.files[0].data = host_text;
+    w->facts.file_count = 1;
+    build(w);
+    assert_int_equal(place_of(w, SBOX_OP_REPLACE, NULL), -1);
+    assert_string_equal(step_of(w, SBOX_OP_FILE, stub + 1)->source, SBOX_NET_RESOLV_CONF);
+    for (size_t i = 0; i < w->plan.count; i++)
+        assert_true(w->plan.steps[i].op != SBOX_OP_FILE ||
+                    strcmp(w->plan.steps[i].source, host_text) != 0);
+    w->policy.network = NULL;
+    build(w);
+    assert_string_equal(step_of(w, SBOX_OP_FILE, stub + 1)->source, host_text);
+}
+
+static void ports_may_be_bound_inside_as_outside(void **state)
+{
+    static const char port[] = "proc/sys/net/ipv4/ip_unprivileged_port_start";
+    struct world *w = *state;
+    w->facts.first_free_port = 1024;
+    build(w);
+    assert_int_equal(place_of(w, SBOX_OP_SYSCTL, port), -1);
+    w->facts.first_free_port = 80;
+    build(w);
+    assert_string_equal(step_of(w, SBOX_OP_SYSCTL, port)->source, "80");
+    ORDER(w, SBOX_OP_SYSCTL, port, SBOX_OP_SELF_RO, "proc/sys");
+}
+
+static void the_host_s_network_is_left_as_it_is(void **state)
+{
+    struct world *w = *state;
+    w->facts.resolv_conf = resolv;
+    w->facts.first_free_port = 80;
+    w->policy.host_network = true;
+    build(w);
+    assert_int_equal(w->plan.namespaces & CLONE_NEWNET, 0);
+    assert_int_equal(place_of(w, SBOX_OP_REPLACE, NULL), -1);
+    assert_int_equal(place_of(w, SBOX_OP_SYSCTL, "proc/sys/net/ipv4/ip_unprivileged_port_start"),
+                     -1);
+}
+
 /* --- layers ----------------------------------------------------------------------------------- */
 
 static void a_dropped_layer_is_gone_and_core_is_not(void **state)
@@ -333,6 +406,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(ro_of_a_parent_holds_for_rw_below_it, setup, teardown),
         cmocka_unit_test_setup_teardown(rw_of_a_parent_comes_before_what_lies_below, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(names_are_asked_of_the_proxy_where_there_is_a_network,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(a_linked_resolv_conf_is_replaced_where_it_ends, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(ports_may_be_bound_inside_as_outside, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_host_s_network_is_left_as_it_is, setup, teardown),
         cmocka_unit_test_setup_teardown(a_dropped_layer_is_gone_and_core_is_not, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
