@@ -1,56 +1,62 @@
 /* The command's own process, from fork to exec: each step takes something away for good. The steps
- * and their order are the plan's (plan_command.c). */
+ * and their order are the plan's (plan_command.c).
+ *
+ * Theory of operation. init forks it first of all, and while init builds the view on one processor,
+ * it does on another what needs nothing of the view: it makes the network namespace (the dearest of
+ * all, 0.35 ms), drops capabilities, loads the filter (0.1 ms). init gets the network namespace
+ * over a socket of theirs and enters it. When the view is complete init says go. pivot_root has
+ * moved this process's root and current directory along with init's; a look at a path now sees the
+ * view.
+ */
 #include "sandbox/init.h"
 
 #include "base/cleanup.h"
 #include "confine/caps.h"
-#include "confine/landlock.h"
 #include "confine/rlimit.h"
 #include "confine/seccomp.h"
+#include "net/wire.h"
 
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/close_range.h>
+#include <net/if.h>
+#include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
-static enum sbox_access access_of(enum sbox_grant grant)
+static void fail(const struct sbox_init_context *c, int r, const char *stage, const char *detail)
 {
-    if (grant == SBOX_GRANT_WRITE)
-        return SBOX_ACCESS_WRITE;
-    return grant == SBOX_GRANT_DEVICE ? SBOX_ACCESS_DEVICE : SBOX_ACCESS_READ;
+    sbox_init_send(c->socket, SBOX_INIT_FAILED, -r, 0, stage, detail);
+    _exit(125);
 }
 
-static int allow_path(struct sbox_landlock *l, const char *path, enum sbox_access access)
+/* -- beside init ------------------------------------------------------------------------------- */
+
+static int raise_loopback(void)
 {
-    _cleanup_close_ int fd = open(path, O_PATH | O_CLOEXEC);
-    if (fd < 0)
-        return errno == ENOENT ? 0 : -errno; /* an optional part of the view */
-    return sbox_landlock_allow(l, fd, access);
+    _cleanup_close_ int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct ifreq request = {.ifr_name = "lo"};
+    request.ifr_flags = IFF_UP | IFF_RUNNING;
+    return s < 0 || ioctl(s, SIOCSIFFLAGS, &request) < 0 ? -errno : 0;
 }
 
-/* The rules repeat the view: whatever else should become reachable, by a kept descriptor or a mount
- * that fell off, has no rule. */
-static int apply_landlock(const struct sbox_init_context *c, struct sbox_landlock *l)
+static void make_network(const struct sbox_init_context *c, int init)
 {
-    int r = sbox_landlock_begin(l, c->policy->landlock_abi);
-    if (r == 0)
-        r = allow_path(l, "/", SBOX_ACCESS_LIST);
-    if (r == 0 && c->plan->host_root)
-        r = 0;
-    for (size_t i = 0; r == 0 && i < c->plan->count; i++) {
-        const struct sbox_step *step = &c->plan->steps[i];
-        char path[PATH_MAX];
-        if (step->grant == SBOX_GRANT_NONE)
-            continue;
-        if ((size_t)snprintf(path, sizeof path, "/%s", step->target) >= sizeof path)
-            return -ENAMETOOLONG;
-        r = allow_path(l, path, access_of(step->grant));
-    }
-    for (int fd = 0; r == 0 && fd <= 2; fd++)
-        r = sbox_landlock_allow_stream(l, fd);
-    return r < 0 ? r : sbox_landlock_enforce(l);
+    if (!(c->plan->namespaces & CLONE_NEWNET))
+        return;
+    if (unshare(CLONE_NEWNET) < 0)
+        fail(c, -errno, "make the network namespace", NULL);
+    int r = raise_loopback();
+    if (r < 0)
+        fail(c, r, "bring up loopback", NULL);
+    _cleanup_close_ int fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || sbox_wire_send(init, "", 1, fd) < 0)
+        fail(c, -errno, "hand over the network namespace", NULL);
 }
+
+/* -- steps ------------------------------------------------------------------------------------- */
 
 static int close_descriptors(const struct sbox_policy *policy)
 {
@@ -62,8 +68,7 @@ static int close_descriptors(const struct sbox_policy *policy)
     return 0;
 }
 
-static int run_command_step(const struct sbox_init_context *c, enum sbox_op op,
-                            struct sbox_landlock *l)
+static int run_command_step(struct sbox_init_context *c, enum sbox_op op)
 {
     switch ((int)op) {
     case SBOX_OP_NO_CORE: {
@@ -74,23 +79,29 @@ static int run_command_step(const struct sbox_init_context *c, enum sbox_op op,
         return close_descriptors(c->policy);
     case SBOX_OP_NO_NEW_PRIVS:
         return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : 0;
-    case SBOX_OP_LANDLOCK:
-        return apply_landlock(c, l);
     case SBOX_OP_DROP_CAPS:
         return sbox_caps_drop_all();
     case SBOX_OP_SECCOMP:
-        return sbox_seccomp_load(sbox_seccomp_program(l->scoped & SBOX_LL_SCOPE_SIGNAL
+        return sbox_seccomp_load(sbox_seccomp_program(c->landlock.scoped & SBOX_LL_SCOPE_SIGNAL
                                                           ? SBOX_SECCOMP_COMMAND
                                                           : SBOX_SECCOMP_COMMAND_NOSCOPE));
+    case SBOX_OP_LANDLOCK:
+        return sbox_landlock_enforce(&c->landlock);
     default:
         return -EINVAL;
     }
 }
 
-static void fail(const struct sbox_init_context *c, int r, const char *stage, const char *detail)
+static void run_phase(struct sbox_init_context *c, enum sbox_phase phase)
 {
-    sbox_init_send(c->socket, SBOX_INIT_FAILED, -r, 0, stage, detail);
-    _exit(125);
+    for (size_t i = 0; i < c->plan->count; i++) {
+        enum sbox_op op = c->plan->steps[i].op;
+        if (sbox_op_phase(op) != phase)
+            continue;
+        int r = run_command_step(c, op);
+        if (r < 0)
+            fail(c, r, sbox_op_text(op), NULL);
+    }
 }
 
 /* execvp(3), but it asks for a file before it executes it: an execve(2) that finds nothing has made
@@ -122,20 +133,19 @@ static int execute(char *const argv[])
     return code;
 }
 
-void sbox_command_main(const struct sbox_init_context *c)
+void sbox_command_main(struct sbox_init_context *c, int init)
 {
-    struct sbox_landlock landlock = {.fd = -1};
+    char go;
+    if (chdir("/") < 0) /* pivot_root takes it along: nothing of the host's tree is kept */
+        fail(c, -errno, "leave the current directory", NULL);
+    make_network(c, init);
+    run_phase(c, SBOX_PHASE_AHEAD);
+    if (sbox_wire_receive(init, &go, sizeof go, NULL) <= 0)
+        _exit(125); /* init is gone, and says why */
     (void)umask(c->policy->umask);
     if (chdir(c->policy->root->cwd) < 0)
         fail(c, -errno, "enter the current directory", c->policy->root->cwd);
-    for (size_t i = 0; i < c->plan->count; i++) {
-        enum sbox_op op = c->plan->steps[i].op;
-        if (sbox_op_phase(op) != SBOX_PHASE_COMMAND)
-            continue;
-        int r = run_command_step(c, op, &landlock);
-        if (r < 0)
-            fail(c, r, sbox_op_text(op), NULL);
-    }
+    run_phase(c, SBOX_PHASE_COMMAND);
     (void)sbox_rlimit_restore_nofile(&c->nofile);
     (void)sigprocmask(SIG_SETMASK, &c->mask, NULL);
     environ = (char **)(uintptr_t)c->policy->environment;

@@ -4,12 +4,14 @@
  * 1. It dies with the supervisor (PDEATHSIG, and a look whether it is gone already).
  * 2. It writes its own uid and gid maps, one to one, and opens what the guard needs of it; only
  * then does it clear dumpable: afterwards its /proc files belong to root.
- * 3. Loopback comes up, the gateway is made where there is a network (gateway.c), the view is built
- *    and sealed (view.c, sealed.c).
- * 4. It gives up its capabilities, but for what reading the upper layers and starting the command
- *    take, wipes its copy of the caller's environment, and waits for the guard to be in place.
- * 5. It forks the command and stays. It must: when the last process that set a mount namespace up
- *    leaves it, a kept directory descriptor sees below the masks (measured, case C1).
+ * 3. It forks the process that becomes the command, which makes the network namespace and confines
+ *    itself meanwhile (command.c).
+ * 4. The view is built and sealed (view.c, sealed.c). It enters the network namespace; where there
+ * is a network, it does so before and makes the gateway first (gateway.c).
+ * 5. It wipes its copy of the caller's environment, waits for the guard to be in place, lets the
+ *    command go, gives up its capabilities but for what reading the upper layers takes, and stays.
+ *    It must: when the last process that set a mount namespace up leaves it, a kept directory
+ *    descriptor sees below the masks (measured, case C1).
  *
  * All signals are blocked for good. A pid 1 cannot be killed from inside, and it takes no orders by
  * signal, whose sender can be forged (rt_sigqueueinfo): only over the socket.
@@ -23,12 +25,11 @@
 #include "base/cleanup.h"
 #include "confine/caps.h"
 #include "confine/rlimit.h"
+#include "net/wire.h"
 
 #include <fcntl.h>
-#include <net/if.h>
 #include <poll.h>
 #include <sched.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -111,23 +112,62 @@ static void open_for_guard(const struct sbox_init_context *c, int fds[SBOX_INIT_
     }
 }
 
-static void raise_loopback(const struct sbox_init_context *c)
+/* The rule set is there before the fork: what it can scope decides which filter is loaded. */
+static void begin_rules(struct sbox_init_context *c)
 {
+    c->landlock.fd = -1;
+    for (size_t i = 0; i < c->plan->count; i++)
+        if (c->plan->steps[i].op == SBOX_OP_LANDLOCK)
+            c->view.rules = &c->landlock;
+    int r = c->view.rules ? sbox_landlock_begin(&c->landlock, c->policy->landlock_abi) : 0;
+    for (int fd = 0; c->view.rules && r == 0 && fd <= 2; fd++)
+        r = sbox_landlock_allow_stream(&c->landlock, fd);
+    if (r < 0)
+        die(c, r, sbox_op_text(SBOX_OP_LANDLOCK), NULL);
+}
+
+/* The process that becomes the command (command.c). */
+struct command {
+    pid_t pid;
+    int socket;
+};
+
+static void start_command(struct sbox_init_context *c, struct command *ret)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        die(c, -errno, "socketpair", NULL);
+    pid_t pid = fork();
+    if (pid < 0)
+        die(c, -errno, "start the command", NULL);
+    if (pid == 0) {
+        (void)close(pair[0]);
+        sbox_command_main(c, pair[1]);
+    }
+    (void)close(pair[1]);
+    *ret = (struct command){.pid = pid, .socket = pair[0]};
+}
+
+static void enter_network(const struct sbox_init_context *c, const struct command *command)
+{
+    _cleanup_close_ int fd = -1;
+    char made;
     if (!(c->plan->namespaces & CLONE_NEWNET))
         return;
-    _cleanup_close_ int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    struct ifreq request = {.ifr_name = "lo"};
-    request.ifr_flags = IFF_UP | IFF_RUNNING;
-    if (s < 0 || ioctl(s, SIOCSIFFLAGS, &request) < 0)
-        die(c, -errno, "bring up loopback", NULL);
+    int r = sbox_wire_receive(command->socket, &made, sizeof made, &fd);
+    if (r <= 0) /* it has said why, and is heard first */
+        die(c, r < 0 ? r : -ECHILD, "start the command", NULL);
+    if (setns(fd, CLONE_NEWNET) < 0)
+        die(c, -errno, "enter the network namespace", NULL);
 }
 
 /* -1: no network. Early: sbox-proxy gets ready while the view is built. */
-static int open_gateway(const struct sbox_init_context *c)
+static int open_gateway(const struct sbox_init_context *c, const struct command *command)
 {
     struct sbox_failure failure = {NULL, NULL};
     if (!c->policy->network || !(c->plan->namespaces & CLONE_NEWNET))
         return -1;
+    enter_network(c, command);
     int fd = sbox_gateway_open(c->policy->network, &failure);
     if (fd < 0)
         die(c, fd, failure.stage, NULL);
@@ -242,9 +282,13 @@ void sbox_init_main(struct sbox_init_context *c)
     open_for_guard(c, fds);
     if (c->plan->undumpable && sbox_set_undumpable() < 0)
         die(c, -errno, "make init undumpable", NULL);
-    raise_loopback(c);
-    int gateway = open_gateway(c);
+    struct command command;
+    begin_rules(c);
+    start_command(c, &command);
+    int gateway = open_gateway(c, &command);
     build(c);
+    if (gateway < 0)
+        enter_network(c, &command);
     sbox_env_wipe(environ);
     (void)sigemptyset(&child);
     (void)sigaddset(&child, SIGCHLD);
@@ -256,17 +300,13 @@ void sbox_init_main(struct sbox_init_context *c)
     for (int i = 0; i < SBOX_INIT_FDS; i++)
         sbox_close(fds[i]);
     wait_for_go(c);
-    /* Shares memory until it has executed: no page tables to copy for a process that replaces them
-     * at once. It touches nothing that init needs later. */
-    pid_t command = vfork();
-    if (command < 0)
-        die(c, -errno, "start the command", NULL);
-    if (command == 0)
-        sbox_command_main(c);
-    sbox_args_replace("sbox: init"); /* the command has its own by now */
+    sbox_args_replace("sbox: init");
+    (void)sbox_wire_send(command.socket, "", 1, -1);
+    (void)close(command.socket);
+    sbox_landlock_end(&c->landlock);
     int r = sbox_caps_keep(SBOX_CAP(CAP_DAC_READ_SEARCH));
     if (r < 0)
         die(c, r, "drop init's capabilities", NULL);
-    stay(c, command, signals, gateway);
+    stay(c, command.pid, signals, gateway);
     _exit(125);
 }

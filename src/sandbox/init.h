@@ -4,6 +4,7 @@
 #ifndef SBOX_SANDBOX_INIT_H
 #define SBOX_SANDBOX_INIT_H
 
+#include "confine/landlock.h"
 #include "sandbox/plan.h"
 #include "sandbox/policy.h"
 #include "sandbox/view.h"
@@ -44,13 +45,15 @@ struct sbox_init_context {
     struct rlimit nofile; /* the caller's, for the command */
     uid_t uid;
     gid_t gid;
+    struct sbox_landlock landlock; /* the rule set: init fills it, the command enforces it */
     struct sbox_view view;
 };
 
 /* Never returns. */
 void sbox_init_main(struct sbox_init_context *context) __attribute__((noreturn));
-/* In init's child. Never returns. */
-void sbox_command_main(const struct sbox_init_context *context) __attribute__((noreturn));
+/* In init's child; `init`: its end of their socket, over which it sends the network namespace that
+ * it made, and waits for a byte before it looks at the view. Never returns. */
+void sbox_command_main(struct sbox_init_context *context, int init) __attribute__((noreturn));
 
 void sbox_init_send(int socket, enum sbox_init_event event, int code, uint64_t count,
                     const char *text, const char *detail);

@@ -93,8 +93,10 @@ struct sbox_step *sbox_plan_add(struct sbox_plan *plan, enum sbox_op op, enum sb
 
 enum sbox_phase sbox_op_phase(enum sbox_op op)
 {
-    if (op >= SBOX_OP_NO_CORE)
+    if (op >= SBOX_OP_LANDLOCK)
         return SBOX_PHASE_COMMAND;
+    if (op >= SBOX_OP_NO_CORE)
+        return SBOX_PHASE_AHEAD;
     return op >= SBOX_OP_OVERLAY ? SBOX_PHASE_SEALED : SBOX_PHASE_SETUP;
 }
 

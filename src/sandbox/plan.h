@@ -9,7 +9,9 @@
  * Phases, in order:
  *   SETUP    in the new namespaces, old root still there: the view is put together on a tmpfs
  *   SEALED   after pivot_root: trees, git internals, masks, inside the workspace. Masks come last
- *   COMMAND  in the process that becomes the command: limits, capabilities, Landlock, seccomp
+ *   AHEAD    in the process that becomes the command, while init still carries out the two above:
+ *            what needs nothing of the view
+ *   COMMAND  in the same process, when the view is complete
  */
 #ifndef SBOX_SANDBOX_PLAN_H
 #define SBOX_SANDBOX_PLAN_H
@@ -44,7 +46,7 @@ enum sbox_layer {
     SBOX_LAYER_COUNT
 };
 
-enum sbox_phase { SBOX_PHASE_SETUP, SBOX_PHASE_SEALED, SBOX_PHASE_COMMAND };
+enum sbox_phase { SBOX_PHASE_SETUP, SBOX_PHASE_SEALED, SBOX_PHASE_AHEAD, SBOX_PHASE_COMMAND };
 
 enum sbox_op {
     /* SETUP. `target` is relative to the new root. Parents are made as needed. */
@@ -69,13 +71,15 @@ enum sbox_op {
     SBOX_OP_LOCK_RO, /* a read-only self-bind */
     SBOX_OP_MASK,    /* file or link: /dev/null over it; directory: an empty read-only one */
 
-    /* COMMAND. */
+    /* AHEAD. */
     SBOX_OP_NO_CORE,
     SBOX_OP_CLOSE_FDS,
     SBOX_OP_NO_NEW_PRIVS,
     SBOX_OP_DROP_CAPS,
-    SBOX_OP_LANDLOCK,
     SBOX_OP_SECCOMP,
+
+    /* COMMAND. */
+    SBOX_OP_LANDLOCK,
 };
 
 /* What Landlock grants below the step's target: it repeats the view (confine/landlock.h). */

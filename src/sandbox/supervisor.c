@@ -4,8 +4,8 @@
  * 1. All signals are blocked and read from a descriptor. Those that the terminal sent to the whole
  *    process group (SI_KERNEL) the command has got itself; those that a process sent to sbox alone
  *    are passed on to it by init.
- * 2. clone3 makes init in all namespaces at once. The supervisor clears its own dumpable flag after
- *    that: before, the child could not write its maps.
+ * 2. clone3 makes init in all namespaces at once but the network's (command.c). The supervisor
+ * clears its own dumpable flag after that: before, the child could not write its maps.
  * 3. When init reports READY the guard is forked, and init told to go on when the guard is in
  * place.
  * 4. When the command stops, the supervisor stops itself, so that the caller's shell sees a stopped
@@ -69,7 +69,8 @@ static int clone_init(struct run *run)
     inner = pair[1];
     run->init.socket = inner;
     struct clone_args args = {
-        .flags = run->plan->namespaces | CLONE_PIDFD,
+        /* The network namespace is the dearest: command.c makes it, while init mounts. */
+        .flags = (run->plan->namespaces & ~(uint64_t)CLONE_NEWNET) | CLONE_PIDFD,
         .pidfd = (uint64_t)(uintptr_t)&run->init_pidfd,
         .exit_signal = SIGCHLD,
     };

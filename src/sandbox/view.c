@@ -134,12 +134,40 @@ static int place(int root, int mount_fd, const char *target)
     return move_mount(mount_fd, "", root, target, MOVE_MOUNT_F_EMPTY_PATH) < 0 ? -errno : 0;
 }
 
+/* The rules repeat the view: whatever else should become reachable, by a kept descriptor or a mount
+ * that fell off, has no rule. A rule sticks to the file itself, which `fd` is open on. */
+static int grant(struct sbox_view *view, const struct sbox_step *step, int fd)
+{
+    static const enum sbox_access access[] = {[SBOX_GRANT_READ] = SBOX_ACCESS_READ,
+                                              [SBOX_GRANT_WRITE] = SBOX_ACCESS_WRITE,
+                                              [SBOX_GRANT_DEVICE] = SBOX_ACCESS_DEVICE};
+    if (!view->rules || step->grant == SBOX_GRANT_NONE)
+        return 0;
+    return sbox_landlock_allow(view->rules, fd, access[step->grant]);
+}
+
+/* What a step mounts, at its place and with its rule. */
+static int expose(struct sbox_view *view, const struct sbox_step *step, int mount_fd)
+{
+    int r = place(view->root, mount_fd, step->target);
+    return r < 0 ? r : grant(view, step, mount_fd);
+}
+
+static int step_dir(struct sbox_view *view, const struct sbox_step *step)
+{
+    int r = make_dirs(view->root, step->target, step->mode);
+    if (r < 0 || step->grant == SBOX_GRANT_NONE)
+        return r;
+    _cleanup_close_ int fd = openat(view->root, step->target, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? -errno : grant(view, step, fd);
+}
+
 static int step_bind(struct sbox_view *view, const struct sbox_step *step)
 {
     _cleanup_close_ int fd = sbox_mount_clone(AT_FDCWD, step->source, AT_RECURSIVE, step->attr);
     if (fd < 0)
         return fd;
-    return place(view->root, fd, step->target);
+    return expose(view, step, fd);
 }
 
 /* The path may lead elsewhere by now: what is mounted must be what the supervisor has open. */
@@ -154,7 +182,7 @@ static int step_workspace(struct sbox_view *view, const struct sbox_step *step)
     _cleanup_close_ int fd = sbox_mount_clone(at, "", AT_RECURSIVE | AT_EMPTY_PATH, step->attr);
     if (fd < 0)
         return fd;
-    int r = place(view->root, fd, step->target);
+    int r = expose(view, step, fd);
     if (r < 0)
         return r;
     view->workspace =
@@ -169,7 +197,7 @@ static int step_scratch(struct sbox_view *view, const struct sbox_step *step)
     if (mkdirat(view->scratch, name, step->mode) < 0) /* umask is 0 here */
         return -errno;
     _cleanup_close_ int fd = sbox_mount_clone(view->scratch, name, 0, step->attr);
-    return fd < 0 ? fd : place(view->root, fd, step->target);
+    return fd < 0 ? fd : expose(view, step, fd);
 }
 
 static int step_proc(struct sbox_view *view, const struct sbox_step *step)
@@ -177,7 +205,7 @@ static int step_proc(struct sbox_view *view, const struct sbox_step *step)
     static const char *const none[][2] = {{NULL, NULL}};
     _cleanup_close_ int fd =
         make_filesystem("proc", none, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
-    return fd < 0 ? fd : place(view->root, fd, step->target);
+    return fd < 0 ? fd : expose(view, step, fd);
 }
 
 static int step_devpts(struct sbox_view *view, const struct sbox_step *step)
@@ -185,7 +213,7 @@ static int step_devpts(struct sbox_view *view, const struct sbox_step *step)
     static const char *const options[][2] = {{"ptmxmode", "0666"}, {"mode", "620"}, {NULL, NULL}};
     _cleanup_close_ int fd =
         make_filesystem("devpts", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
-    return fd < 0 ? fd : place(view->root, fd, step->target);
+    return fd < 0 ? fd : expose(view, step, fd);
 }
 
 /* ttyname(3) looks for /dev/pts/N, and the sandbox's devpts has no N of the host's. Terminals are
@@ -282,7 +310,7 @@ static int run_setup_step(struct sbox_view *view, const struct sbox_step *step)
     int r;
     switch ((int)step->op) {
     case SBOX_OP_DIR:
-        return make_dirs(view->root, step->target, step->mode);
+        return step_dir(view, step);
     case SBOX_OP_SYMLINK:
         return step_symlink(view, step);
     case SBOX_OP_FILE:
@@ -328,7 +356,9 @@ static int make_root(const struct sbox_plan *plan, struct sbox_view *view)
                      : make_filesystem("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
     if (view->root < 0)
         return view->root;
-    return move_mount(view->root, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0 ? -errno : 0;
+    if (move_mount(view->root, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+        return -errno;
+    return view->rules ? sbox_landlock_allow(view->rules, view->root, SBOX_ACCESS_LIST) : 0;
 }
 
 /* The scratch tmpfs must be attached somewhere, or nothing can be bound from it; /tmp, whose own

@@ -7,6 +7,7 @@
 #ifndef SBOX_SANDBOX_VIEW_H
 #define SBOX_SANDBOX_VIEW_H
 
+#include "confine/landlock.h"
 #include "sandbox/plan.h"
 
 enum { SBOX_OVERLAYS_MAX = 256 };
@@ -17,6 +18,7 @@ struct sbox_view {
     int covers;    /* the directory that SBOX_HIDDEN_* lie below */
     int workspace; /* the workspace in the new root, once it is mounted; else -1 */
     unsigned scratch_dirs;
+    struct sbox_landlock *rules; /* gets a rule for each part of the view; NULL: none wanted */
     struct {
         int upper;        /* what the command wrote into the tree */
         const char *path; /* of the tree, relative to the workspace */
@@ -31,7 +33,9 @@ struct sbox_failure {
     const char *path; /* may be NULL */
 };
 
-/* Makes the new root from the SETUP steps and pivots into it. 0 or -errno. */
+/* Makes the new root from the SETUP steps, adds their Landlock rules, and pivots into it. 0 or
+ * -errno.
+ */
 int sbox_view_build(const struct sbox_plan *plan, struct sbox_view *view,
                     struct sbox_failure *failure);
 

@@ -134,6 +134,18 @@ refuses_without()
     assert_equal "$status" 0
 }
 
+@test "C33: init is in the command's network namespace, not in the host's" {
+    in_host "$SBOX" run sh -c 'touch up; sleep 60'
+    wait_for 20 test -e up
+    local init command
+    init=$(pgrep -P "${HOST_PIDS[-1]}" | head -n 1)
+    command=$(pgrep -P "$init" | head -n 1)
+    # Numbers of files in /proc/PID/net are of the namespace.
+    inode_of() { stat -L -c %i "/proc/$1/net/dev"; }
+    assert_equal "$(inode_of "$init")" "$(inode_of "$command")"
+    [[ $(inode_of "$init") != "$(inode_of self)" ]]
+}
+
 streams='echo out >/dev/stdout; echo err | tee /dev/stderr >/dev/null; cat </dev/stdin; ls / >/dev/null; tty'
 
 @test "C34: the standard streams opened again: a pipe behind each" {

@@ -103,10 +103,10 @@ static void the_command_is_confined_in_order(void **state)
     struct world *w = *state;
     build(w);
     ORDER(w, SBOX_OP_CLOSE_FDS, NULL, SBOX_OP_NO_NEW_PRIVS, NULL);
-    ORDER(w, SBOX_OP_NO_NEW_PRIVS, NULL, SBOX_OP_LANDLOCK, NULL);
-    ORDER(w, SBOX_OP_LANDLOCK, NULL, SBOX_OP_DROP_CAPS, NULL);
+    ORDER(w, SBOX_OP_NO_NEW_PRIVS, NULL, SBOX_OP_DROP_CAPS, NULL);
     ORDER(w, SBOX_OP_DROP_CAPS, NULL, SBOX_OP_SECCOMP, NULL);
-    assert_int_equal(place_of(w, SBOX_OP_SECCOMP, NULL), (long)w->plan.count - 1);
+    ORDER(w, SBOX_OP_SECCOMP, NULL, SBOX_OP_LANDLOCK, NULL);
+    assert_int_equal(place_of(w, SBOX_OP_LANDLOCK, NULL), (long)w->plan.count - 1);
     uint64_t all = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
                    CLONE_NEWUTS | CLONE_NEWCGROUP;
     assert_int_equal(w->plan.namespaces, all);
