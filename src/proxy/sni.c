@@ -5,8 +5,9 @@
  * Nothing is copied together: a stream hands out the bytes of the message and steps over the
  * records' headers. Lengths that contradict each other are refused, where a server may take either.
  *
- * What is no ClientHello passes unchecked, so nothing that a server passes over on its way to one
- * may count as such: a warning alert (OpenSSL), a change of ciphers, an empty record. */
+ * What is no ClientHello passes unchecked, so nothing that a server may pass over on its way to one
+ * counts as such: an empty record (OpenSSL 3.0 does pass over it), a warning, a change of ciphers.
+ */
 #include "proxy/sni.h"
 
 #include "base/error.h"

@@ -1,0 +1,5 @@
+sbox_unit(head proxy)
+sbox_unit(response proxy)
+sbox_unit(socks proxy)
+sbox_unit(dns proxy)
+sbox_unit(sni proxy)
