@@ -36,9 +36,12 @@ int sbox_address_parse(const char *text, struct sbox_address *ret);
 
 /* Any spelling that some resolver takes for an address: 2130706433, 0x7f.1, 0177.0.0.1, 127.1, with
  * a trailing dot, a zone (%lo), brackets. 0, -EINVAL when it is no address at all, -ERANGE when it
- * looks like one and is out of range (no host name either: the last label is all digits or 0x...).
+ * looks like one and is none (no host name either: the last label is all digits or 0x...).
  */
 int sbox_address_parse_any(const char *text, struct sbox_address *ret);
+
+/* ::ffff:a.b.c.d is how sockets write an IPv4 address: that one, or `a` itself. */
+struct sbox_address sbox_address_unmap(const struct sbox_address *a);
 
 /* ::ffff:a.b.c.d, ::a.b.c.d, 64:ff9b::/96, 64:ff9b:1::/48, 2002::/16, 2001::/32 (Teredo, its
  * client) hold an IPv4 address: true and that address. Its class counts, too. */
@@ -49,10 +52,12 @@ enum sbox_address_class sbox_address_classify(const struct sbox_address *a);
 const char *sbox_address_class_text(enum sbox_address_class c); /* "loopback", "private" ... */
 
 bool sbox_address_equal(const struct sbox_address *a, const struct sbox_address *b);
-/* RFC 5952 text; returns `text`. */
+/* Is it in net/prefix? Never with another family. */
+bool sbox_address_within(const struct sbox_address *a, const struct sbox_address *net, int prefix);
+/* RFC 5952 text, "" without a family; returns `text`. */
 const char *sbox_address_format(const struct sbox_address *a, char text[SBOX_ADDRESS_TEXT]);
 
-/* To and from the kernel's form; -EAFNOSUPPORT for another family. */
+/* To the kernel's form: its size, 0 without a family. From it, unmapped: 0 or -EAFNOSUPPORT. */
 socklen_t sbox_address_to_sockaddr(const struct sbox_address *a, uint16_t port,
                                    struct sockaddr_storage *ret);
 int sbox_address_from_sockaddr(const struct sockaddr_storage *s, struct sbox_address *ret,

@@ -1,9 +1,11 @@
 /* The allowlist: which hosts and ports a run may reach. Immutable once compiled; deciding is pure.
  *
  * Grammar of a rule: HOST[:PORT]. `example.com` covers its subdomains, `*.example.com` the
- * subdomains alone; without a port 80 and 443. A single label (`localhost`, `db`) needs a port. A
- * public suffix (libpsl, ICANN and private section) or `*` is refused, an IP address stands for
- * itself alone: a name never matches a rule by address and an address never one by name. */
+ * subdomains alone; without a port 80 and 443. A single label (`localhost`, `db`) needs a port and
+ * stands for itself alone. Refused: a public suffix (libpsl, ICANN and private section; the newer
+ * of the system's list and the built-in one), `*`, an address that is unspecified, multicast or in
+ * sbox's own range inside. Another IP address stands for itself alone, in whatever spelling: a name
+ * never matches a rule by address and an address never one by name. */
 #ifndef SBOX_PROXY_ALLOWLIST_H
 #define SBOX_PROXY_ALLOWLIST_H
 

@@ -4,29 +4,32 @@
 
 #include <idn2.h>
 
-enum { TEXT_MAX = 512, LABEL_MAX = 63 };
+enum { TEXT_MAX = 512, LABEL_MAX = 63, PORT_DIGITS = 5 };
 
-/* What IDNA must not even see: it maps some of it away (a soft hyphen, a full-width dot are fine:
- * they end up as what they mean), but these have a meaning of their own in URLs and on terminals.
- */
-static bool has_forbidden(const char *text, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c <= ' ' || c == 0x7f || (c < 0x80 && strchr("%@/\\?#:[]<>|^\"'`{}!$&()*+,;=~", c)))
-            return true;
-    }
-    return false;
-}
-
-/* Lower-case ASCII already: letters, digits, hyphens, underscores, dots. */
+/* ASCII as it stands in a canonical name. */
 static bool is_plain(const char *text)
 {
+    return text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-_.")] == '\0';
+}
+
+static bool is_ascii(const char *text)
+{
     for (; *text; text++)
-        if (!((*text >= 'a' && *text <= 'z') || (*text >= '0' && *text <= '9') || *text == '-' ||
-              *text == '_' || *text == '.'))
+        if ((unsigned char)*text >= 0x80)
             return false;
     return true;
+}
+
+static void lower(char *text)
+{
+    for (; *text; text++)
+        if (*text >= 'A' && *text <= 'Z')
+            *text |= 0x20;
+}
+
+static bool has_a_label(const char *name)
+{
+    return strncmp(name, "xn--", 4) == 0 || strstr(name, ".xn--") != NULL;
 }
 
 static bool labels_fit(const char *name)
@@ -41,80 +44,71 @@ static bool labels_fit(const char *name)
     }
 }
 
-static void lower(char *text)
-{
-    for (; *text; text++)
-        if (*text >= 'A' && *text <= 'Z')
-            *text = (char)(*text - 'A' + 'a');
-}
-
-static bool has_a_label(const char *name)
-{
-    return strncmp(name, "xn--", 4) == 0 || strstr(name, ".xn--") != NULL;
-}
-
-/* To A-labels. Names of plain ASCII without any stay as they are: underscores would not pass. */
-static int to_ascii(const char *text, char name[SBOX_HOST_SIZE])
+/* A name that is written in A-labels already is what the DNS holds: it need only be sound punycode,
+ * also where today's IDNA would not make that label (emoji, newer scripts). */
+static int idna(const char *text, char name[TEXT_MAX])
 {
     char *mapped = NULL;
-    if (is_plain(text) && !has_a_label(text)) {
-        if (strlen(text) >= SBOX_HOST_SIZE)
-            return -EINVAL;
-        (void)snprintf(name, SBOX_HOST_SIZE, "%s", text);
-        return 0;
-    }
-    int r = idn2_to_ascii_8z(text, &mapped, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL);
-    if (r != IDN2_OK)
+    int flags = IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL;
+    if (is_ascii(text))
+        flags |= IDN2_NO_ALABEL_ROUNDTRIP;
+    if (idn2_to_ascii_8z(text, &mapped, flags) != IDN2_OK)
         return -EINVAL;
-    bool fits = strlen(mapped) < SBOX_HOST_SIZE && is_plain(mapped);
-    if (fits)
-        (void)snprintf(name, SBOX_HOST_SIZE, "%s", mapped);
+    int n = snprintf(name, TEXT_MAX, "%s", mapped);
     idn2_free(mapped);
-    return fits ? 0 : -EINVAL;
+    return n < TEXT_MAX ? 0 : -EINVAL;
 }
 
+/* Plain ASCII stays out of libidn2, which knows no labels like r3---sn. */
+static int to_ascii(char *text, char name[TEXT_MAX])
+{
+    lower(text);
+    if (!is_plain(text) || has_a_label(text))
+        return idna(text, name);
+    (void)snprintf(name, TEXT_MAX, "%s", text);
+    return 0;
+}
+
+/* Judged after the mapping: IDNA makes dots, digits, '%' and '/' out of other characters. What has
+ * become an address by that is refused like any name that is spelled like a number. */
 static int parse_name(char *text, struct sbox_host *ret)
 {
-    struct sbox_host h = {0};
+    char name[TEXT_MAX];
     struct sbox_address ignored;
-    size_t size = strlen(text);
-    if (size > 0 && text[size - 1] == '.')
-        text[size - 1] = '\0';
-    lower(text);
-    if (to_ascii(text, h.name) < 0 || !labels_fit(h.name))
+    if (to_ascii(text, name) < 0)
         return -EINVAL;
-    /* IDNA turns other scripts' digits and dots into ASCII: the result may be an address now. */
-    if (sbox_address_parse_any(h.name, &ignored) != -EINVAL)
+    size_t size = strlen(name);
+    if (size > 0 && name[size - 1] == '.')
+        name[--size] = '\0';
+    if (size >= SBOX_HOST_SIZE || !is_plain(name) || !labels_fit(name) ||
+        sbox_address_parse_any(name, &ignored) != -EINVAL)
         return -EINVAL;
-    *ret = h;
+    *ret = (struct sbox_host){0};
+    memcpy(ret->name, name, size);
     return 0;
 }
 
 int sbox_host_parse(const char *text, size_t size, struct sbox_host *ret)
 {
     char copy[TEXT_MAX];
-    struct sbox_host h = {0};
+    struct sbox_address address;
     if (size == 0 || size >= sizeof copy || memchr(text, '\0', size))
         return -EINVAL;
     memcpy(copy, text, size);
     copy[size] = '\0';
-    /* A colon or brackets: IPv6 or nothing. Brackets around anything else are no host. */
-    bool bracketed = copy[0] == '[';
-    if (bracketed && (copy[size - 1] != ']' || !memchr(copy, ':', size)))
-        return -EINVAL;
-    int r = sbox_address_parse_any(copy, &h.address);
-    if (r == -ERANGE || (r < 0 && has_forbidden(copy, size)))
-        return -EINVAL;
-    if (r < 0)
+    int r = sbox_address_parse_any(copy, &address);
+    if (r == -EINVAL)
         return parse_name(copy, ret);
-    *ret = h;
+    if (r < 0)
+        return -EINVAL;
+    *ret = (struct sbox_host){.address = sbox_address_unmap(&address)};
     return 0;
 }
 
 static int parse_port(const char *text, size_t size, uint16_t *ret)
 {
     unsigned value = 0;
-    if (size == 0 || size > 5 || text[0] == '0')
+    if (size == 0 || size > PORT_DIGITS || text[0] == '0')
         return -EINVAL;
     for (size_t i = 0; i < size; i++) {
         if (text[i] < '0' || text[i] > '9')
@@ -130,30 +124,26 @@ static int parse_port(const char *text, size_t size, uint16_t *ret)
 int sbox_host_port_parse(const char *text, size_t size, uint16_t default_port,
                          struct sbox_host *ret, uint16_t *ret_port)
 {
-    const char *from = size > 0 && text[0] == '[' ? memchr(text, ']', size) : text;
-    if (!from)
-        return -EINVAL;
+    const char *bracket = size > 0 && text[0] == '[' ? memchr(text, ']', size) : NULL;
+    const char *from = bracket ? bracket : text;
     const char *colon = memchr(from, ':', size - (size_t)(from - text));
-    /* A second colon without brackets: IPv6 alone, which says nothing of a port. */
-    if (colon && from == text && memchr(colon + 1, ':', size - (size_t)(colon + 1 - text)))
-        colon = NULL;
+    size_t host_size = colon ? (size_t)(colon - text) : size;
     uint16_t port = default_port;
-    size_t host = colon ? (size_t)(colon - text) : size;
-    if (colon && parse_port(colon + 1, size - host - 1, &port) < 0)
+    struct sbox_host host;
+    if (colon && parse_port(colon + 1, size - host_size - 1, &port) < 0)
         return -EINVAL;
-    if (port == 0 || sbox_host_parse(text, host, ret) < 0)
+    if (port == 0 || sbox_host_parse(text, host_size, &host) < 0)
         return -EINVAL;
+    *ret = host;
     *ret_port = port;
     return 0;
 }
 
 const char *sbox_host_format(const struct sbox_host *h, char text[SBOX_HOST_SIZE])
 {
-    if (h->address.family) {
-        char address[SBOX_ADDRESS_TEXT];
-        (void)snprintf(text, SBOX_HOST_SIZE, "%s", sbox_address_format(&h->address, address));
-    } else {
+    if (h->address.family)
+        (void)sbox_address_format(&h->address, text);
+    else
         (void)snprintf(text, SBOX_HOST_SIZE, "%s", h->name);
-    }
     return text;
 }

@@ -18,13 +18,15 @@ struct sbox_host {
     char name[SBOX_HOST_SIZE]; /* "" for an address */
 };
 
-/* `text` of `size` bytes: a name or an address in any spelling, brackets allowed around IPv6.
- * Underscores are allowed in labels (real ones exist), NUL, '%', '@', '/', blanks, empty labels, a
- * label over 63 or a name over 253 bytes are not. -EINVAL: not a host. */
+/* `text` of `size` bytes: a name or an address in any spelling, brackets allowed around IPv6; an
+ * IPv4-mapped address becomes the IPv4 address that it is. Underscores are allowed in labels (real
+ * ones exist), NUL, '%', '@', '/', blanks, empty labels, hyphens at the ends of a label, a label
+ * over 63 or a name over 253 bytes are not, nor is a name that some resolver reads as a number
+ * (`1.2.3.4.5`, `example.0x7f`). -EINVAL: not a host. */
 int sbox_host_parse(const char *text, size_t size, struct sbox_host *ret);
 
-/* HOST:PORT as in CONNECT, or HOST alone when `default_port` is not 0. Ports: 1 to 5 decimal digits
- * without sign or leading zero, 1 to 65535. */
+/* HOST:PORT as in CONNECT, or HOST alone when `default_port` is not 0; IPv6 in brackets. Ports: 1
+ * to 5 decimal digits without sign or leading zero, 1 to 65535. */
 int sbox_host_port_parse(const char *text, size_t size, uint16_t default_port,
                          struct sbox_host *ret, uint16_t *ret_port);
 
