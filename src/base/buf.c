@@ -128,3 +128,17 @@ uint64_t sbox_reader_le64(struct sbox_reader *r)
     uint64_t high = sbox_reader_le32(r);
     return low | high << 32;
 }
+
+void sbox_buf_add_base64(struct sbox_buf *b, const void *data, size_t size)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const uint8_t *bytes = data;
+    for (size_t i = 0; i < size; i += 3) {
+        size_t have = size - i < 3 ? size - i : 3;
+        uint32_t v = 0;
+        for (size_t k = 0; k < 3; k++)
+            v = v << 8 | (k < have ? bytes[i + k] : 0);
+        for (size_t k = 0; k < 4; k++)
+            sbox_buf_add_byte(b, k <= have ? (uint8_t)digits[v >> (18 - 6 * k) & 63] : '=');
+    }
+}

@@ -28,6 +28,7 @@ void sbox_buf_add_byte(struct sbox_buf *b, uint8_t byte);
 void sbox_buf_add_str(struct sbox_buf *b, const char *s);
 void sbox_buf_add_le32(struct sbox_buf *b, uint32_t v);
 void sbox_buf_add_le64(struct sbox_buf *b, uint64_t v);
+void sbox_buf_add_base64(struct sbox_buf *b, const void *data, size_t size); /* RFC 4648, 4. */
 void sbox_buf_addf(struct sbox_buf *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* The contents as a string that belongs to the caller; NULL when out of memory. */

@@ -114,20 +114,6 @@ void sbox_json_raw(struct sbox_json *j, const char *key, const char *text, size_
     sbox_buf_add(j->out, text, size);
 }
 
-/* RFC 4648, section 4. */
-static void base64(struct sbox_buf *out, const char *data, size_t size)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < size; i += 3) {
-        size_t have = size - i < 3 ? size - i : 3;
-        uint32_t v = 0;
-        for (size_t k = 0; k < 3; k++)
-            v = v << 8 | (k < have ? (uint8_t)data[i + k] : 0);
-        for (size_t k = 0; k < 4; k++)
-            sbox_buf_add_byte(out, k <= have ? (uint8_t)digits[v >> (18 - 6 * k) & 63] : '=');
-    }
-}
-
 void sbox_json_path(struct sbox_json *j, const char *key, const char *path, size_t size)
 {
     sbox_json_string_n(j, key, path, size);
@@ -137,6 +123,6 @@ void sbox_json_path(struct sbox_json *j, const char *key, const char *path, size
     (void)snprintf(name, sizeof name, "%s_b64", key);
     begin_value(j, name);
     sbox_buf_add_byte(j->out, '"');
-    base64(j->out, path, size);
+    sbox_buf_add_base64(j->out, path, size);
     sbox_buf_add_byte(j->out, '"');
 }

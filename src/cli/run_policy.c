@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "confine/landlock.h"
 #include "sandbox/build.h"
+#include "sandbox/env_proxy.h"
 #include "sandbox/policy_paths.h"
 
 #include <fcntl.h>
@@ -148,6 +149,10 @@ static int add_environment(struct sbox_run *run, const struct sbox_options *o,
     struct sbox_env_rules rules = {
         .allow_all = o->allow_env || run->keep_environment, .pass = &pass, .set = &set};
     r = sbox_env_scrub(environ, &rules, &run->environment, &run->dropped, err);
+    /* On the host's network its proxy is the way out. */
+    if (r == 0 && !run->network.open &&
+        sbox_env_proxy(&run->environment, &o->env, o->net_rules.count > 0, !o->no_proxy_env) < 0)
+        r = sbox_error_set(err, ENOMEM, "environment");
     run->policy.environment = run->environment.items;
     return r;
 }

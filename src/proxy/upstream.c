@@ -2,7 +2,7 @@
  * clear text (http://): so is the field's practice. Its credentials stay in this process. */
 #include "proxy/reach.h"
 
-#include "base/cleanup.h"
+#include "base/buf.h"
 #include "base/escape.h"
 #include "base/fd.h"
 #include "proxy/head.h"
@@ -42,19 +42,18 @@ static int percent_decode(const char *text, size_t size, char *out, size_t room)
 
 static int encode_basic(const char *secret, size_t size, char *out, size_t room)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t n = (size_t)snprintf(out, room, "Basic ");
-    for (size_t i = 0; i < size; i += 3) {
-        uint32_t group = 0;
-        for (size_t k = 0; k < 3; k++)
-            group = group << 8 | (i + k < size ? (uint8_t)secret[i + k] : 0);
-        if (n + 5 > room)
-            return -ENAMETOOLONG;
-        for (size_t k = 0; k < 4; k++)
-            out[n++] = i + k > size ? '=' : digits[group >> (18 - 6 * k) & 63];
+    struct sbox_buf text = {0};
+    sbox_buf_add_str(&text, "Basic ");
+    sbox_buf_add_base64(&text, secret, size);
+    bool fits = !sbox_buf_failed(&text) && text.size < room;
+    if (fits) {
+        memcpy(out, text.data, text.size);
+        out[text.size] = '\0';
     }
-    out[n] = '\0';
-    return 0;
+    if (text.data)
+        explicit_bzero(text.data, text.size);
+    sbox_buf_release(&text);
+    return fits ? 0 : -ENAMETOOLONG;
 }
 
 int sbox_upstream_parse(const char *url, struct sbox_upstream *ret, struct sbox_error *err)
