@@ -76,6 +76,7 @@ int sbox_head_split(const char *data, size_t size, struct sbox_text *ret_first,
     size_t seen = size < SBOX_HEAD_MAX ? size : SBOX_HEAD_MAX;
     size_t at = 0;
     size_t line = 0;
+    int lines = 0;
     int r;
     while ((r = next_line(data, at, seen, &line, ret_why)) > 0) {
         if (at == 0) {
@@ -84,6 +85,8 @@ int sbox_head_split(const char *data, size_t size, struct sbox_text *ret_first,
         } else if (line == 0) {
             *ret_size = at + 2;
             return 1;
+        } else if (++lines > SBOX_HEAD_FIELDS_MAX) {
+            return over(ret_why, "more than 200 header lines");
         } else {
             ret_fields->size += line + 2;
         }
@@ -134,8 +137,6 @@ int sbox_head_fields(struct sbox_text lines, struct sbox_head_field *fields, siz
         const char *line = lines.at + at;
         const char *lf = memchr(line, '\n', lines.size - at);
         size_t length = (size_t)(lf - line);
-        if (count == SBOX_HEAD_FIELDS_MAX)
-            return over(ret_why, "more than 200 header lines");
         int r = parse_field((struct sbox_text){line, length - 1}, &fields[count++], ret_why);
         if (r < 0)
             return r;

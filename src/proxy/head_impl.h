@@ -24,7 +24,7 @@ static inline bool sbox_head_is_value_byte(unsigned char c)
 int sbox_head_split(const char *data, size_t size, struct sbox_text *ret_first,
                     struct sbox_text *ret_fields, size_t *ret_size, const char **ret_why);
 
-/* `lines` as sbox_head_split found them. 0, -EINVAL, -E2BIG. */
+/* `lines` as sbox_head_split found them, at most SBOX_HEAD_FIELDS_MAX. 0, -EINVAL, -E2BIG. */
 int sbox_head_fields(struct sbox_text lines, struct sbox_head_field *fields, size_t *ret_count,
                      const char **ret_why);
 

@@ -596,13 +596,13 @@ static int parse_name_of(size_t size)
     return parse_end(&b);
 }
 
-static int parse_lines_of(size_t count)
+static int parse_lines_of(size_t count, const char *end)
 {
     _cleanup_buf_ struct sbox_buf b = {0};
     sbox_buf_add_str(&b, FIRST HOST);
     for (size_t i = 1; i < count; i++)
         sbox_buf_add_str(&b, "x:\r\n");
-    sbox_buf_add_str(&b, END);
+    sbox_buf_add_str(&b, end);
     return parse_end(&b);
 }
 
@@ -616,8 +616,9 @@ static void test_limits(void **state)
     assert_int_equal(parse_head_of(SBOX_HEAD_MAX + 9), -E2BIG);
     assert_int_equal(parse_name_of(256), 1);
     assert_int_equal(parse_name_of(257), -E2BIG);
-    assert_int_equal(parse_lines_of(200), 1);
-    assert_int_equal(parse_lines_of(201), -E2BIG);
+    assert_int_equal(parse_lines_of(200, END), 1);
+    assert_int_equal(parse_lines_of(201, END), -E2BIG);
+    assert_int_equal(parse_lines_of(201, ""), -E2BIG); /* told at once */
     _cleanup_buf_ struct sbox_buf b = {0};
     fill(&b, SBOX_HEAD_LINE_MAX);
     assert_int_equal(parse_end(&b), 0);
