@@ -34,7 +34,7 @@ static uint16_t be16(struct sbox_reader *in)
 struct name {
     char text[NAME_MAX_SIZE];
     size_t size;
-    bool is_host; /* no byte that text could not show apart */
+    bool is_host; /* no dot in a label, no other alphabet: DNS has A-labels */
 };
 
 static void add_label(struct name *n, const uint8_t *label, size_t size)
@@ -42,7 +42,7 @@ static void add_label(struct name *n, const uint8_t *label, size_t size)
     if (n->size > 0)
         n->text[n->size++] = '.';
     for (size_t i = 0; i < size; i++) {
-        n->is_host &= label[i] > ' ' && label[i] < 0x7f && label[i] != '.';
+        n->is_host &= label[i] < 0x80 && label[i] != '.';
         n->text[n->size++] = (char)label[i];
     }
 }

@@ -91,6 +91,9 @@ static void test_queries_that_are_refused(void **state)
         {BYTES(HEAD("\1", "\1", "\0", "\0") NAME IN_A), -EINVAL},
         {BYTES(HEAD("\1", "\0", "\1", "\0") NAME IN_A), -EINVAL},
         {BYTES(HEAD("\1", "\0", "\0", "\2") NAME IN_A OPT OPT), -EINVAL},
+        {BYTES(HEAD("\1", "\0", "\0", "\2") NAME IN_A), -EINVAL},
+        {BYTES(EDNS NAME IN_A "\1\0\x29\4\xd0\0\0\0\0\0\0"), -EINVAL},
+        {BYTES(HEAD("\1", "\0", "\0", "\2") NAME IN_A OPT), -EINVAL},
         {BYTES(HEAD("\1", "\0", "\0", "\0") NAME IN_A "x"), -EINVAL},
         {BYTES(EDNS NAME IN_A OPT "x"), -EINVAL},
         {BYTES(ONE "\xc0\x0c" IN_A), -EINVAL},    /* a pointer to itself */
@@ -152,6 +155,9 @@ static void test_the_longest_name(void **state)
     assert_int_equal(q.question_size, 259);
     _cleanup_buf_ struct sbox_buf more = name_of(256);
     assert_int_equal(parse(more.data, more.size, &q), -EINVAL);
+    b.data[12] = 64; /* a label of 64 bytes; the next one begins a byte later */
+    b.data[12 + 65] = 62;
+    assert_int_equal(parse(b.data, b.size, &q), -EINVAL);
 }
 
 static void expect_answer(const char *query, size_t query_size, enum sbox_dns_answer answer,

@@ -289,6 +289,7 @@ static void test_request_lines_that_are_refused(void **state)
     expect_refused("GET http://a.test/ HTTP/1.0\n\n");
     expect_refused("GET http://a.test/ HTTP/1.0\r\n\n");
     expect_refused("GET http://a.test/ HTTP/1.0\n\r\n");
+    expect_refused("\x16\x03\x01"); /* without an end of line */
 }
 
 #define FIRST "GET http://a.test/ HTTP/1.1\r\n"
@@ -524,7 +525,7 @@ static void test_connection(void **state)
 static void test_hop_by_hop(void **state)
 {
     (void)state;
-    static const char text[] = FIRST HOST "Connection: X-One , TE\r\n"
+    static const char text[] = FIRST HOST "Connection: X-One , X\r\n"
                                           "Keep-Alive: timeout=5\r\n"
                                           "TE: trailers\r\n"
                                           "Upgrade: x\r\n"

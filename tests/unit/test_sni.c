@@ -30,23 +30,29 @@ static void add_name(struct sbox_buf *b, const char *name, size_t size)
     add_extension(b, 0, list.data, list.size);
 }
 
-/* `extensions` NULL: the message ends without any. */
-static struct sbox_buf hello_of(const struct sbox_buf *extensions)
+/* `middle`: session, ciphers, compression. `extensions` NULL: the message ends without any. */
+static struct sbox_buf hello_with(const void *middle, size_t size,
+                                  const struct sbox_buf *extensions)
 {
-    struct sbox_buf b = {0};
-    static const uint8_t start[2 + 32] = {3, 3};
-    sbox_buf_add(&b, start, sizeof start);
-    sbox_buf_add(&b, "\4sess\0\4\x13\1\x13\2\1\0", 13);
+    _cleanup_buf_ struct sbox_buf b = {0};
+    struct sbox_buf message = {0};
+    static const uint8_t random[32];
+    add16(&b, 0x0303);
+    sbox_buf_add(&b, random, sizeof random);
+    sbox_buf_add(&b, middle, size);
     if (extensions) {
         add16(&b, extensions->size);
         sbox_buf_add(&b, extensions->data, extensions->size);
     }
-    struct sbox_buf message = {0};
     sbox_buf_add(&message, "\1\0", 2);
     add16(&message, b.size);
     sbox_buf_add(&message, b.data, b.size);
-    sbox_buf_release(&b);
     return message;
+}
+
+static struct sbox_buf hello_of(const struct sbox_buf *extensions)
+{
+    return hello_with("\4sess\0\4\x13\1\x13\2\1\0", 13, extensions);
 }
 
 static void add_record(struct sbox_buf *b, const void *data, size_t size)
@@ -165,14 +171,16 @@ static void test_lists_that_are_refused(void **state)
         const char *data;
         size_t size;
     } rows[] = {
-        {"", 0},                      /* what a server answers */
-        {"\0\0", 2},                  /* an empty list */
-        {"\0\1\0", 3},                /* too short for an entry */
-        {"\0\4\0\0\1", 5},            /* the list is longer than the extension */
-        {"\0\3\0\0\1a", 6},           /* and shorter */
-        {"\0\4\0\0\2a", 6},           /* the name is longer than the list */
-        {"\0\5\0\0\1aa", 7},          /* and shorter */
-        {"\0\4\1\0\1a", 6},           /* another type of name */
+        {"", 0},                         /* what a server answers */
+        {"\0\0", 2},                     /* an empty list */
+        {"\0\1\0", 3},                   /* too short for an entry */
+        {"\0\4\0\0\1", 5},               /* the list is longer than the extension */
+        {"\0\3\0\0\1a", 6},              /* and shorter */
+        {"\0\4\0\0\2a", 6},              /* the name is longer than the list */
+        {"\0\5\0\0\1aa", 7},             /* and shorter */
+        {"\0\4\1\0\1a", 6},              /* another type of name */
+        {"\0\x08\0\0\1a\0\x09\0\0", 10}, /* the rest could be an extension */
+        {"\0\4\0\0\1a\0\x09\0\0", 10},
         {"\0\x08\0\0\1a\0\0\1b", 10}, /* two names */
         {"\0\x08\0\0\1a\1\0\1b", 10}, /* a name and something else */
     };
@@ -222,6 +230,30 @@ static void test_lengths_that_lie(void **state)
     }
 }
 
+static enum sbox_sni parse_middle(const void *middle, size_t size)
+{
+    struct sbox_host h;
+    _cleanup_buf_ struct sbox_buf x = {0};
+    add_name(&x, "a.test", 6);
+    _cleanup_buf_ struct sbox_buf message = hello_with(middle, size, &x);
+    return parse_message(&message, &h);
+}
+
+static void test_session_ciphers_compression(void **state)
+{
+    (void)state;
+    for (size_t size = 0; size <= 33; size++) {
+        uint8_t middle[1 + 33 + 6] = {(uint8_t)size};
+        memcpy(middle + 1 + size, "\0\2\x13\1\1", 5); /* and a zero */
+        assert_int_equal(parse_middle(middle, 1 + size + 6),
+                         size > 32 ? SBOX_SNI_BAD : SBOX_SNI_NAME);
+    }
+    assert_int_equal(parse_middle("\0\0\2\x13\1\2\0\1", 8), SBOX_SNI_NAME);
+    assert_int_equal(parse_middle("\0\0\0\1\0", 5), SBOX_SNI_BAD);
+    assert_int_equal(parse_middle("\0\0\2\x13\1\0", 6), SBOX_SNI_BAD);
+    assert_int_equal(parse_middle("\0\0\3\x13\1\x13\1\0", 8), SBOX_SNI_BAD);
+}
+
 /* Two records, cut at every place; three; one a byte. */
 static void test_cut_into_records(void **state)
 {
@@ -245,9 +277,10 @@ static void test_cut_into_records(void **state)
         for (size_t type = 20; type <= 24; type++) {
             _cleanup_buf_ struct sbox_buf broken = {0};
             add_record(&broken, message.data, i);
-            if (type != 22)
-                sbox_buf_add_byte(&broken, (uint8_t)type);
-            sbox_buf_add(&broken, "\x16\3\3\0\0" + (type != 22), type == 22 ? 5 : 4);
+            sbox_buf_add_byte(&broken, (uint8_t)type);
+            sbox_buf_add(&broken, "\3\3\0\1x", type == 22 ? 2 : 5);
+            if (type == 22)
+                add16(&broken, 0); /* an empty one */
             add_record(&broken, message.data + i, message.size - i);
             assert_int_equal(parse(broken.data, broken.size, &h), SBOX_SNI_BAD);
         }
@@ -327,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_no_name),
         cmocka_unit_test(test_lists_that_are_refused),
         cmocka_unit_test(test_lengths_that_lie),
+        cmocka_unit_test(test_session_ciphers_compression),
         cmocka_unit_test(test_cut_into_records),
         cmocka_unit_test(test_not_tls),
         cmocka_unit_test(test_the_longest_hello),
