@@ -10,8 +10,7 @@
 /* A NETLINK_ROUTE socket, or -errno. It stays with its namespace when the thread leaves that. */
 int sbox_rtnl_open(void);
 
-/* No link-local IPv6 address of the kernel's own making, which would be unusable for its first
- * second; before the link is up. */
+/* No link-local IPv6 address of the kernel's own making; before the link is up. */
 int sbox_rtnl_no_link_local(int rtnl, int index);
 int sbox_rtnl_up(int rtnl, int index);
 /* Makes the pair `name` here and `peer` in the namespace of `peer_ns`. -EOPNOTSUPP: no veth. */

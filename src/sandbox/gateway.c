@@ -14,10 +14,11 @@
  * The command has no capability: it changes no route, address or rule of either namespace, has no
  * descriptor of the gateway, and sends packets to it through the veth only, where nothing but the
  * listeners answers. A packet from 198.18.0.2 would be dropped as a martian if that address were
- * the gateway's own, like the rest of its range; hence the LINK routes.
+ * the gateway's own, like the rest of its range; hence the LINK routes. (IPv4 does without today:
+ * the kernel keeps its two tables in one trie, and the pair's own /30 is more exact there.)
  *
- * Link-local addresses are given by hand: the kernel's own are tentative for their first second,
- * and until then neighbour discovery, so every IPv6 connection, would wait.
+ * Link-local addresses are given by hand: neighbour discovery asks from one, and whether the kernel
+ * makes one by itself, which it then holds back for its first second, is a setting of the host's.
  */
 #include "sandbox/gateway.h"
 

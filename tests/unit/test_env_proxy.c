@@ -20,6 +20,7 @@ static const char *const of_the_host[] = {"PATH=/bin",
                                           "ALL_PROXY=",
                                           "HTTP_PROXY_LOG=x",
                                           "MY_http_proxy=x",
+                                          "http=x",
                                           NULL};
 
 static void the_host_s_proxies_go_whatever_the_network(void **state)
@@ -29,11 +30,12 @@ static void the_host_s_proxies_go_whatever_the_network(void **state)
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         _cleanup_strv_ struct sbox_strv env = list(of_the_host);
         assert_int_equal(sbox_env_proxy(&env, NULL, modes[i][0], modes[i][1]), 0);
-        assert_int_equal(env.count, 3);
+        assert_int_equal(env.count, 4);
         assert_string_equal(env.items[0], "PATH=/bin");
         assert_string_equal(env.items[1], "HTTP_PROXY_LOG=x");
         assert_string_equal(env.items[2], "MY_http_proxy=x");
-        assert_null(env.items[3]);
+        assert_string_equal(env.items[3], "http=x");
+        assert_null(env.items[4]);
     }
 }
 
@@ -51,7 +53,7 @@ static void sbox_s_proxy_is_named_in_both_cases_of_letters(void **state)
                                            "NODE_USE_ENV_PROXY=1"};
     _cleanup_strv_ struct sbox_strv env = list(of_the_host);
     assert_int_equal(sbox_env_proxy(&env, NULL, true, true), 0);
-    assert_int_equal(env.count, 3 + sizeof expected / sizeof *expected);
+    assert_int_equal(env.count, 4 + sizeof expected / sizeof *expected);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         assert_true(sbox_strv_contains(&env, expected[i]));
     assert_null(env.items[env.count]);
