@@ -1,3 +1,5 @@
+sbox_unit(allowlist proxy)
+sbox_unit(host proxy)
 sbox_unit(head proxy)
 sbox_unit(response proxy)
 sbox_unit(socks proxy)

@@ -1,0 +1,1 @@
+sbox_unit(address net)
