@@ -627,6 +627,22 @@ static void test_limits(void **state)
     assert_int_equal(parse_end(&b), -E2BIG);
 }
 
+/* E3: a host of 300 bytes, in the target and in Host. */
+static void test_long_hosts(void **state)
+{
+    (void)state;
+    for (size_t size = 253; size <= 300; size += 47) {
+        char host[301] = "";
+        char text[1024];
+        struct sbox_head h;
+        for (size_t i = 0; i < size; i++)
+            host[i] = i % 50 == 49 ? '.' : 'a';
+        (void)snprintf(text, sizeof text, "GET http://%s/ HTTP/1.1\r\nHost: %s\r\n\r\n", host,
+                       host);
+        assert_int_equal(parse(text, &h), size == 253 ? 1 : -EINVAL);
+    }
+}
+
 static void test_nothing_is_written_before_the_end(void **state)
 {
     (void)state;
@@ -673,6 +689,7 @@ int main(void)
         cmocka_unit_test(test_connection),
         cmocka_unit_test(test_hop_by_hop),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_long_hosts),
         cmocka_unit_test(test_nothing_is_written_before_the_end),
         cmocka_unit_test(test_pipelined),
     };
