@@ -6,8 +6,8 @@
  * then does it clear dumpable: afterwards its /proc files belong to root.
  * 3. It forks the process that becomes the command, which makes the network namespace and confines
  *    itself meanwhile (command.c).
- * 4. The view is built and sealed (view.c, sealed.c). It enters the network namespace; where there
- * is a network, it does so before and makes the gateway first (gateway.c).
+ * 4. The view is built and sealed (view.c, sealed.c). It enters the network namespace; where that
+ *    needs more than loopback, it does so first, and makes the gateway (gateway.c).
  * 5. It wipes its copy of the caller's environment, waits for the guard to be in place, lets the
  *    command go, gives up its capabilities but for what reading the upper layers takes, and stays.
  *    It must: when the last process that set a mount namespace up leaves it, a kept directory
@@ -161,13 +161,21 @@ static void enter_network(const struct sbox_init_context *c, const struct comman
         die(c, -errno, "enter the network namespace", NULL);
 }
 
+/* A setting of the network is written into /proc/sys of the writer's own network namespace. */
+static bool sets_up_network(const struct sbox_plan *plan)
+{
+    for (size_t i = 0; i < plan->count; i++)
+        if (plan->steps[i].op == SBOX_OP_SYSCTL && plan->steps[i].layer == SBOX_LAYER_NETNS)
+            return true;
+    return false;
+}
+
 /* -1: no network. Early: sbox-proxy gets ready while the view is built. */
-static int open_gateway(const struct sbox_init_context *c, const struct command *command)
+static int open_gateway(const struct sbox_init_context *c)
 {
     struct sbox_failure failure = {NULL, NULL};
     if (!c->policy->network || !(c->plan->namespaces & CLONE_NEWNET))
         return -1;
-    enter_network(c, command);
     int fd = sbox_gateway_open(c->policy->network, &failure);
     if (fd < 0)
         die(c, fd, failure.stage, NULL);
@@ -285,9 +293,12 @@ void sbox_init_main(struct sbox_init_context *c)
     struct command command;
     begin_rules(c);
     start_command(c, &command);
-    int gateway = open_gateway(c, &command);
+    bool network_first = c->policy->network || sets_up_network(c->plan);
+    if (network_first)
+        enter_network(c, &command);
+    int gateway = open_gateway(c);
     build(c);
-    if (gateway < 0)
+    if (!network_first)
         enter_network(c, &command);
     sbox_env_wipe(environ);
     (void)sigemptyset(&child);
