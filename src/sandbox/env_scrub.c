@@ -2,7 +2,7 @@
 
 #include "base/cleanup.h"
 #include "sandbox/env_names.h"
-#include "sandbox/env_values.h"
+#include "project/secret.h"
 
 /* Two passes over the block, because a name may stand in it several times (libc's getenv takes the
  * first, bash the last) and one bad copy condemns all:
@@ -122,7 +122,7 @@ static enum sbox_env_reason judge(const struct entry *e, const char **ret_detail
         *ret_detail = "as bash exported them before 2014";
         return SBOX_ENV_FUNCTION;
     }
-    *ret_detail = sbox_env_value_secret(e->value, strlen(e->value));
+    *ret_detail = sbox_secret_find(e->value, strlen(e->value));
     return *ret_detail ? SBOX_ENV_VALUE : SBOX_ENV_KEPT;
 }
 

@@ -1,7 +1,7 @@
 /* The environment that the command gets: the caller's without what names or holds a secret.
  * Pure: no system call, nothing read but the arguments.
  *
- * A variable goes when its name says so (env_names.h), when its value does (env_values.h), or when
+ * A variable goes when its name says so (env_names.h), when its value does (project/secret.h), or when
  * another copy of the same name does. An empty value is no secret. Not dropped are hooks of
  * loaders and interpreters (LD_PRELOAD, NODE_OPTIONS, BASH_ENV, PERL5OPT ...): they act inside
  * only, where the command is not trusted anyway, and people need them (--max-old-space-size);

@@ -16,5 +16,7 @@ target_compile_definitions(test_git PRIVATE
 sbox_unit(install_verb project)
 sbox_unit(mountinfo project)
 sbox_unit(pyvenv project)
+sbox_unit(conf project)
+sbox_unit(secret project)
 sbox_project_unit(root)
 sbox_project_unit(scan)

@@ -1,6 +1,5 @@
 sbox_unit(env_names sandbox)
 sbox_unit(env_proxy sandbox)
-sbox_unit(env_values sandbox)
 sbox_unit(env_scrub sandbox)
 sbox_unit(listens sandbox)
 

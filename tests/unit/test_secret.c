@@ -1,6 +1,6 @@
 /* Every secret here is made up; where a scanner of repositories would trip, it is cut in two. */
 #include "base/banned.h"
-#include "sandbox/env_values.h"
+#include "project/secret.h"
 #include "unit/cmocka_all.h"
 
 #define A16 "ABCDEFGHIJKLMNOP"
@@ -198,7 +198,7 @@ static void test_secrets_are_seen(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
-        if (!sbox_env_value_secret(secrets[i], strlen(secrets[i])))
+        if (!sbox_secret_find(secrets[i], strlen(secrets[i])))
             fail_msg("missed: %s", secrets[i]);
 }
 
@@ -206,7 +206,7 @@ static void test_ordinary_values_are_not(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof ordinary / sizeof *ordinary; i++) {
-        const char *what = sbox_env_value_secret(ordinary[i], strlen(ordinary[i]));
+        const char *what = sbox_secret_find(ordinary[i], strlen(ordinary[i]));
         if (what)
             fail_msg("%s: %s", ordinary[i], what);
     }
@@ -215,9 +215,9 @@ static void test_ordinary_values_are_not(void **state)
 static void test_says_what_it_is(void **state)
 {
     (void)state;
-    assert_string_equal(sbox_env_value_secret("ghp_" L36, 40), "GitHub token");
-    assert_string_equal(sbox_env_value_secret(JWT, strlen(JWT)), "JSON web token");
-    assert_string_equal(sbox_env_value_secret("https://u:p@h", 13), "password in a URL");
+    assert_string_equal(sbox_secret_find("ghp_" L36, 40), "GitHub token");
+    assert_string_equal(sbox_secret_find(JWT, strlen(JWT)), "JSON web token");
+    assert_string_equal(sbox_secret_find("https://u:p@h", 13), "password in a URL");
 }
 
 /* Every cut of every secret, in memory of exactly that size: a read past the end is one that the
@@ -230,7 +230,7 @@ static void test_never_reads_past_the_end(void **state)
             char *exact = malloc(n);
             assert_non_null(exact);
             memcpy(exact, secrets[i], n);
-            (void)sbox_env_value_secret(exact, n);
+            (void)sbox_secret_find(exact, n);
             free(exact);
         }
 }
@@ -252,13 +252,13 @@ static void test_long_values_end(void **state)
         size_t n = strlen(beginnings[i]);
         for (size_t k = 0; k < SIZE; k++)
             value[k] = beginnings[i][k % n];
-        (void)sbox_env_value_secret(value, SIZE);
+        (void)sbox_secret_find(value, SIZE);
     }
     memset(value, 'x', SIZE);
-    assert_null(sbox_env_value_secret(value, SIZE));
+    assert_null(sbox_secret_find(value, SIZE));
     static const char token[41] = {" ghp_" L36}; /* no NUL */
     memcpy(value + SIZE - sizeof token, token, sizeof token);
-    assert_non_null(sbox_env_value_secret(value, SIZE));
+    assert_non_null(sbox_secret_find(value, SIZE));
     free(value);
 }
 

@@ -1,4 +1,4 @@
-#include "sandbox/env_values.h"
+#include "project/secret.h"
 
 #include "base/banned.h"
 
@@ -370,7 +370,7 @@ static const char *match_at_word(const char *p, const char *end, const char **jw
     return match_header(p, end);
 }
 
-const char *sbox_env_value_secret(const char *value, size_t size)
+const char *sbox_secret_find(const char *value, size_t size)
 {
     const char *end = value + size;
     const char *jwt_fails_before = value;
