@@ -172,31 +172,15 @@ static int enter_gateway(struct side *gateway, int own_ns, struct sbox_failure *
     return sbox_rtnl_veth(gateway->rtnl, GATEWAY_LINK, INSIDE_LINK, own_ns);
 }
 
-int sbox_gateway_open(const struct sbox_policy_network *network, struct sbox_failure *failure)
+static int build(struct side *inside, struct side *gateway, int own_ns,
+                 const struct sbox_policy_network *network, struct sbox_failure *failure)
 {
-    struct side inside = {.own4 = SBOX_NET_INSIDE4,
-                          .own6 = SBOX_NET_INSIDE6,
-                          .other4 = SBOX_NET_GATEWAY4,
-                          .other6 = SBOX_NET_GATEWAY6,
-                          .link_local = "fe80::2"};
-    struct side gateway = {.own4 = SBOX_NET_GATEWAY4,
-                           .own6 = SBOX_NET_GATEWAY6,
-                           .other4 = SBOX_NET_INSIDE4,
-                           .other6 = SBOX_NET_INSIDE6,
-                           .link_local = "fe80::1"};
     bool v6 = true;
-    *failure = (struct sbox_failure){"open the network namespace", NULL};
-    _cleanup_close_ int own_ns = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-    if (own_ns < 0)
-        return -errno;
-    _cleanup_close_ int inside_rtnl = inside.rtnl = sbox_rtnl_open();
-    if (inside.rtnl < 0)
-        return inside.rtnl;
-    int r = enter_gateway(&gateway, own_ns, failure);
+    int r = enter_gateway(gateway, own_ns, failure);
     if (r < 0)
         return r;
     failure->stage = "set up the gateway's network";
-    r = set_up_gateway(&gateway, network, &v6);
+    r = set_up_gateway(gateway, network, &v6);
     if (r < 0)
         return r;
     failure->stage = "listen in the gateway";
@@ -206,10 +190,34 @@ int sbox_gateway_open(const struct sbox_policy_network *network, struct sbox_fai
     failure->stage = "set up the network inside";
     if (setns(own_ns, CLONE_NEWNET) < 0)
         return -errno;
-    r = set_up_inside(&inside, network, &v6);
+    r = set_up_inside(inside, network, &v6);
     if (r < 0)
         return r;
     failure->stage = "listen inside for the host's ports";
-    r = sbox_gateway_listen(network, SBOX_SIDE_INSIDE, v6);
+    return sbox_gateway_listen(network, SBOX_SIDE_INSIDE, v6);
+}
+
+int sbox_gateway_open(const struct sbox_policy_network *network, struct sbox_failure *failure)
+{
+    *failure = (struct sbox_failure){"open the network namespace", NULL};
+    _cleanup_close_ int own_ns = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+    if (own_ns < 0)
+        return -errno;
+    struct side inside = {.rtnl = sbox_rtnl_open(),
+                          .own4 = SBOX_NET_INSIDE4,
+                          .own6 = SBOX_NET_INSIDE6,
+                          .other4 = SBOX_NET_GATEWAY4,
+                          .other6 = SBOX_NET_GATEWAY6,
+                          .link_local = "fe80::2"};
+    struct side gateway = {.rtnl = -1,
+                           .own4 = SBOX_NET_GATEWAY4,
+                           .own6 = SBOX_NET_GATEWAY6,
+                           .other4 = SBOX_NET_INSIDE4,
+                           .other6 = SBOX_NET_INSIDE6,
+                           .link_local = "fe80::1"};
+    int r = inside.rtnl < 0 ? inside.rtnl : build(&inside, &gateway, own_ns, network, failure);
+    sbox_close(inside.rtnl);
+    if (r < 0)
+        sbox_close(gateway.rtnl);
     return r < 0 ? r : gateway.rtnl;
 }

@@ -24,6 +24,14 @@ teardown()
     assert_equal "$(cat /proc/sys/kernel/core_pattern)" "$before"
 }
 
+@test "C32: as root, low ports may be bound inside, and the host's setting stays" {
+    local before
+    before=$(cat /proc/sys/net/ipv4/ip_unprivileged_port_start)
+    inside /usr/bin/python3 -c 'import socket; socket.create_server(("127.0.0.1", 80)); print("bound")'
+    assert_equal "$output" bound
+    assert_equal "$(cat /proc/sys/net/ipv4/ip_unprivileged_port_start)" "$before"
+}
+
 @test "C32: as root, private files below /etc stay private" {
     plant_file /etc/sbox-test-private "$CANARY"
     chmod 600 /etc/sbox-test-private
