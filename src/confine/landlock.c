@@ -22,13 +22,14 @@
  * pathname sockets that were bound outside the sandbox (ABI 9; below, such sockets are absent from
  * the view). Port rules (ABI 4) are not used: they know ports but no addresses, so that they
  * would also refuse a test suite its own loopback server, and the network namespace has no
- * route anyway. */
+ * route anyway. sbox-proxy, which binds nothing after its start, has the one for bind. */
 
 enum { CREATE_RULESET_VERSION = 1, RULE_PATH_BENEATH = 1 };
 
 /* ABI 7. Refusals of the command are what is expected and not worth a line in the audit log; the
  * kernel leaves them out after an exec by itself, but not those of sandboxes nested inside. */
 enum { RESTRICT_SELF_LOG_SUBDOMAINS_OFF = 1 << 2 };
+enum { BIND_TCP = 1 << 0 }; /* ABI 4 */
 
 struct ruleset_attr {
     uint64_t handled_access_fs;
@@ -83,7 +84,7 @@ uint64_t sbox_landlock_scopes(int abi)
     return abi >= 6 ? SBOX_LL_SCOPE_ABSTRACT_UNIX | SBOX_LL_SCOPE_SIGNAL : 0;
 }
 
-int sbox_landlock_begin(struct sbox_landlock *l, int abi_cap)
+static int begin(struct sbox_landlock *l, int abi_cap, uint64_t net)
 {
     *l = (struct sbox_landlock){.fd = -1};
     int abi = sbox_landlock_abi();
@@ -95,6 +96,7 @@ int sbox_landlock_begin(struct sbox_landlock *l, int abi_cap)
     /* The whole structure, whatever the ABI: the kernel accepts a longer one with a zero tail. */
     struct ruleset_attr attr = {
         .handled_access_fs = sbox_landlock_rights(abi),
+        .handled_access_net = abi >= 4 ? net : 0,
         .scoped = sbox_landlock_scopes(abi),
     };
     int fd = or_errno(syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0));
@@ -103,6 +105,16 @@ int sbox_landlock_begin(struct sbox_landlock *l, int abi_cap)
     *l = (struct sbox_landlock){
         .fd = fd, .abi = abi, .handled = attr.handled_access_fs, .scoped = attr.scoped};
     return 0;
+}
+
+int sbox_landlock_begin(struct sbox_landlock *l, int abi_cap)
+{
+    return begin(l, abi_cap, 0);
+}
+
+int sbox_landlock_begin_unbound(struct sbox_landlock *l)
+{
+    return begin(l, 0, BIND_TCP);
 }
 
 static int add_rule(const struct sbox_landlock *l, int fd, uint64_t rights)

@@ -65,6 +65,10 @@ uint64_t sbox_landlock_scopes(int abi);
  * an older kernel of a newer one (tests); 0: no cap. */
 int sbox_landlock_begin(struct sbox_landlock *l, int abi_cap);
 
+/* The same, and no TCP port may be bound (ABI 4 and later; below, the rest alone). For a process
+ * that listens on nothing new: the command's servers must bind, see landlock.c. */
+int sbox_landlock_begin_unbound(struct sbox_landlock *l);
+
 /* Grants `access` on what `fd` (O_PATH will do) stands for. Rights that a file cannot have are
  * left out when it is no directory, and rights that the ABI lacks. -EINVAL when nothing is left
  * (LIST on a file). `fd` stays the caller's. */

@@ -5,6 +5,6 @@
 #include "confine/seccomp.h"
 
 /* By enum sbox_seccomp_arch and enum sbox_seccomp_kind. */
-extern const struct sbox_seccomp_program sbox_seccomp_programs[2][2];
+extern const struct sbox_seccomp_program sbox_seccomp_programs[2][SBOX_SECCOMP_KINDS];
 
 #endif

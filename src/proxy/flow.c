@@ -22,6 +22,17 @@ void sbox_flow_begin(struct sbox_flow *f, struct sbox_server *s, enum sbox_wire_
         .began_us = sbox_clock_us(),
         .open = true,
     };
+    TAILQ_INSERT_TAIL(&s->flows, f, entry);
+}
+
+void sbox_flow_move(struct sbox_flow *to, struct sbox_flow *from)
+{
+    *to = *from;
+    if (!from->open)
+        return;
+    TAILQ_REMOVE(&from->server->flows, from, entry);
+    TAILQ_INSERT_TAIL(&to->server->flows, to, entry);
+    from->open = false;
 }
 
 void sbox_flow_name(struct sbox_flow *f, const struct sbox_host *host, uint16_t port)
@@ -37,6 +48,7 @@ void sbox_flow_end(struct sbox_flow *f, enum sbox_wire_verdict verdict, int erro
     if (!f->open)
         return;
     f->open = false;
+    TAILQ_REMOVE(&f->server->flows, f, entry);
     f->record.verdict = (uint8_t)verdict;
     f->record.error = error;
     f->record.duration_us = sbox_clock_us() - f->began_us;
@@ -44,4 +56,12 @@ void sbox_flow_end(struct sbox_flow *f, enum sbox_wire_verdict verdict, int erro
     /* The socket does not block: when sbox does not read fast enough, the record is lost, not the
      * connections of everybody else. */
     (void)sbox_wire_send(f->server->control, &m, sizeof m, -1);
+}
+
+void sbox_flow_end_all(struct sbox_server *s)
+{
+    struct sbox_flow *f;
+    while ((f = TAILQ_FIRST(&s->flows)))
+        sbox_flow_end(f, f->connected ? SBOX_VERDICT_ALLOWED : SBOX_VERDICT_FAILED,
+                      f->connected ? 0 : ECANCELED);
 }

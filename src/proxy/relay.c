@@ -288,8 +288,8 @@ void sbox_relay_start(struct sbox_server *s, int client, int server, struct sbox
         return;
     }
     r->server = s;
-    r->flow = *flow;
-    flow->open = false;
+    sbox_flow_move(&r->flow, flow);
+    r->flow.connected = true;
     r->gate = sni != NULL;
     if (sni)
         r->sni = *sni;

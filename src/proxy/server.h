@@ -16,12 +16,14 @@
 #include <sys/time.h>
 
 enum {
-    SBOX_PROXY_CLIENTS_MAX = 4096, /* connections from inside at one time */
+    SBOX_PROXY_CLIENTS_MAX = 4096, /* connections at one time, two descriptors each */
     SBOX_PROXY_WAITING_MAX = 1024, /* of them those that have not said what they want */
-    SBOX_PROXY_BUFFER = 256 << 10, /* one read; shared by all relays */
-    SBOX_PROXY_HEAD_SECONDS = 30,  /* for a client to say what it wants */
-    SBOX_PROXY_DIAL_SECONDS = 10,  /* for one address */
-    SBOX_PROXY_LISTENERS_MAX = 2 * SBOX_NET_PORTS_MAX + 2 * SBOX_NET_HOST_PORTS_MAX + 8,
+    SBOX_PROXY_SPARE_DESCRIPTORS = 64 + 2 * SBOX_NET_PORTS_MAX, /* for everything else */
+    SBOX_PROXY_BUFFER = 256 << 10,                              /* one read; shared by all relays */
+    SBOX_PROXY_HEAD_SECONDS = 30, /* for a client to say what it wants */
+    SBOX_PROXY_DIAL_SECONDS = 10, /* for one address */
+    SBOX_PROXY_LISTENERS_MAX =
+        2 * SBOX_NET_PORTS_MAX + 2 * SBOX_NET_HOST_PORTS_MAX + SBOX_NET_PUBLISH_MAX + 8,
 };
 
 struct sbox_resolver;
@@ -29,11 +31,11 @@ struct sbox_names;
 struct sbox_upstream;
 struct sbox_publisher;
 struct sbox_waiting;
+struct sbox_flow;
 
 /* A listener made by init, or on the host for publishing. */
 struct sbox_listener {
     struct sbox_server *server;
-    enum sbox_listener_kind kind;
     uint16_t port;
     int fd;
     struct event *event;
@@ -60,17 +62,21 @@ struct sbox_server {
     struct sbox_listener listeners[SBOX_PROXY_LISTENERS_MAX];
     size_t listener_count;
     int spare; /* given up to accept and close a connection when descriptors have run out */
-    size_t clients;
-    size_t waiting_count;
+    size_t clients, clients_max;
+    size_t waiting_count, waiting_max;
     TAILQ_HEAD(, sbox_waiting) waiting; /* oldest first */
+    TAILQ_HEAD(, sbox_flow) flows;      /* open ones */
     uint8_t *buffer;
     bool listening; /* init has handed over every listener */
 };
 
 /* -- listen.c ---------------------------------------------------------------------------------- */
 
-/* Adds a listener that is bound and listening; owns fd. 0 or -errno. */
-int sbox_listener_add(struct sbox_server *s, enum sbox_listener_kind kind, uint16_t port, int fd,
+/* Room for so many connections as there are descriptors for. */
+void sbox_limits_set(struct sbox_server *s);
+/* Adds a listener that is bound and listening; owns fd. `take` owns what was accepted, which
+ * counts in `clients` until its owner closes it. 0 or -errno. */
+int sbox_listener_add(struct sbox_server *s, uint16_t port, int fd,
                       void (*take)(struct sbox_listener *, int, const struct sockaddr_storage *),
                       void *context);
 
@@ -87,8 +93,7 @@ int sbox_waiting_begin(struct sbox_waiting *w, struct sbox_server *s, void (*giv
                        void *context);
 void sbox_waiting_end(struct sbox_waiting *w); /* also when it never began */
 
-/* -- the ways in: each takes an accepted, non-blocking socket and owns it
- * -------------------------- */
+/* -- the ways in: each takes an accepted, non-blocking socket and owns it ---------------------- */
 
 void sbox_front_take(struct sbox_listener *l, int fd, const struct sockaddr_storage *from);
 void sbox_transparent_take(struct sbox_listener *l, int fd, const struct sockaddr_storage *from);
@@ -105,9 +110,19 @@ int sbox_control_compile(struct sbox_server *s);
 /* From here on in the event loop: the end of the control socket ends the loop. */
 int sbox_control_serve(struct sbox_server *s);
 
-/* -- proxy_confine.c --------------------------------------------------------------------------- */
+/* -- gateway_link.c ---------------------------------------------------------------------------- */
 
-/* No file but /etc/hosts, no new privileges, no process, no new listener. 0 or -errno. */
-int sbox_proxy_confine(struct sbox_error *err);
+/* Takes the listeners of init from the loop, and its sockets for publishing. 0 or -errno. */
+int sbox_gateway_link(struct sbox_server *s);
+
+/* -- publish.c --------------------------------------------------------------------------------- */
+
+/* Opens a port on the host: before confinement. */
+int sbox_publish_open(struct sbox_server *s, const struct sbox_address *address, uint16_t outside,
+                      uint16_t inside, struct sbox_error *err);
+/* A socket of the sandbox has come from init; owned. */
+void sbox_publish_supply(struct sbox_server *s, uint8_t family, int fd);
+/* init listens to requests from now on. */
+void sbox_publish_start(struct sbox_server *s);
 
 #endif

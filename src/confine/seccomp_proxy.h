@@ -1,0 +1,121 @@
+/* All that sbox-proxy may ask of the kernel once it serves: data for seccomp_gen.c. It parses
+ * hostile bytes; what took it over could use these calls and no others: anything else ends the
+ * process, and with it the network of the run.
+ *
+ * What is not here, on purpose: exec, fork and threads, kill and ptrace, bind and listen, other
+ * kinds of sockets, memory that can be executed, everything that makes or changes a file. open
+ * stays for one file, /etc/hosts; Landlock keeps it to that (proxy_confine.c).
+ *
+ * With sanitizers (SBOX_SANITIZE) a report needs more, and the filter is wider by that. */
+#ifndef SBOX_CONFINE_SECCOMP_PROXY_H
+#define SBOX_CONFINE_SECCOMP_PROXY_H
+
+#include "confine/seccomp_list.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+enum { PERMISSION_MATCHES = 2 };
+struct permission {
+    const char *name;
+    struct match match[PERMISSION_MATCHES]; /* all of them; none: whatever the arguments */
+};
+
+/* The values of x86-64 and arm64, which agree. */
+enum { LOW32_FIONREAD = 0x541b, LOW32_FIONBIO = 0x5421 };
+
+/* clang-format off */
+#define SOCKET_TYPE(family, type) \
+    {"socket", {IS(0, family), {MASKED, 1, SOCK_TYPE_BITS, type}}}
+#define NOT_EXECUTABLE(name) {name, {{MASKED, 2, PROT_EXEC, 0}}}
+/* clang-format on */
+
+static const struct permission proxy_permissions[] = {
+    /* bytes */
+    {"read", {{0}}},
+    {"write", {{0}}},
+    {"readv", {{0}}},
+    {"writev", {{0}}},
+    {"recvfrom", {{0}}},
+    {"sendto", {{0}}},
+    {"recvmsg", {{0}}},
+    {"sendmsg", {{0}}},
+    {"close", {{0}}},
+    {"lseek", {{0}}}, /* stdio, with /etc/hosts */
+
+    /* connections */
+    SOCKET_TYPE(AF_INET, SOCK_STREAM),
+    SOCKET_TYPE(AF_INET, SOCK_DGRAM), /* DNS queries */
+    SOCKET_TYPE(AF_INET6, SOCK_STREAM),
+    SOCKET_TYPE(AF_INET6, SOCK_DGRAM),
+    {"connect", {{0}}},
+    {"accept4", {{0}}},
+    {"shutdown", {{0}}},
+    {"getsockname", {{0}}},
+    {"getpeername", {{0}}},
+    {"getsockopt", {{0}}},
+    {"setsockopt", {{0}}},
+    {"ioctl", {IS(1, LOW32_FIONREAD)}}, /* libevent's buffers */
+    {"ioctl", {IS(1, LOW32_FIONBIO)}},
+    {"fcntl", {IS(1, F_GETFD)}},
+    {"fcntl", {IS(1, F_SETFD)}},
+    {"fcntl", {IS(1, F_GETFL)}},
+    {"fcntl", {IS(1, F_SETFL)}},
+    {"fcntl", {IS(1, F_DUPFD_CLOEXEC)}},
+
+    /* waiting; where there is a vDSO the clock costs no call */
+    {"epoll_wait", {{0}}},
+    {"epoll_pwait", {{0}}},
+    {"epoll_pwait2", {{0}}},
+    {"epoll_ctl", {{0}}},
+    {"poll", {{0}}},
+    {"ppoll", {{0}}},
+    {"clock_gettime", {{0}}},
+    {"gettimeofday", {{0}}},
+    {"time", {{0}}},
+    {"restart_syscall", {{0}}},
+    {"rt_sigreturn", {{0}}},
+
+    /* memory */
+    {"brk", {{0}}},
+    NOT_EXECUTABLE("mmap"),
+    NOT_EXECUTABLE("mprotect"),
+    {"munmap", {{0}}},
+    {"mremap", {{0}}},
+    {"madvise", {{0}}},
+    {"futex", {{0}}},
+    {"getrandom", {{0}}},
+    {"sysinfo", {{0}}}, /* qsort, of large arrays */
+
+    /* /etc/hosts */
+    {"openat", {{0}}},
+    {"newfstatat", {{0}}},
+    {"fstat", {{0}}},
+
+    {"exit", {{0}}},
+    {"exit_group", {{0}}},
+
+#ifdef SBOX_SANITIZED
+    {"sigaltstack", {{0}}},
+    {"rt_sigaction", {{0}}},
+    {"rt_sigprocmask", {{0}}},
+    {"getpid", {{0}}},
+    {"gettid", {{0}}},
+    {"tgkill", {{0}}},
+    {"readlink", {{0}}},
+    {"readlinkat", {{0}}},
+    {"sched_yield", {{0}}},
+    {"getrlimit", {{0}}},
+    {"prlimit64", {{0}}},
+    {"sched_getaffinity", {{0}}},
+    {"stat", {{0}}},
+    {"open", {{0}}},
+    {"uname", {{0}}},
+    {"mincore", {{0}}},
+    {"pipe2", {{0}}},
+    {"getcwd", {{0}}},
+    {"clock_nanosleep", {{0}}},
+#endif
+};
+
+#endif
