@@ -8,9 +8,9 @@
 #include "proxy/server.h"
 
 #include "base/fd.h"
+#include "confine/rlimit.h"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 
 enum { ACCEPT_BATCH = 64 };
 
@@ -19,6 +19,8 @@ static const struct timeval rest = {.tv_usec = 100000};
 void sbox_limits_set(struct sbox_server *s)
 {
     struct rlimit limit = {.rlim_cur = 1024, .rlim_max = 1024};
+    struct rlimit before;
+    (void)sbox_rlimit_raise_nofile(&before);
     (void)getrlimit(RLIMIT_NOFILE, &limit);
     rlim_t usable = limit.rlim_cur > 2 * SBOX_PROXY_SPARE_DESCRIPTORS
                         ? limit.rlim_cur - SBOX_PROXY_SPARE_DESCRIPTORS

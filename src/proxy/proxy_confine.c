@@ -1,6 +1,6 @@
 /* In this order, each from what the next one takes away:
  *
- * 1. Limits: no process, no file that grows, no core; as many descriptors as may be had.
+ * 1. Limits: no process, no file that grows, no core.
  * 2. Not dumpable: processes of the same user can neither trace it nor read its memory, which holds
  *    the credentials of the host's proxy.
  * 3. Capabilities: none, if sbox was started by root.
@@ -30,8 +30,6 @@ static int limit(int resource, rlim_t most)
 
 static int set_limits(void)
 {
-    struct rlimit before;
-    (void)sbox_rlimit_raise_nofile(&before);
     int r = sbox_rlimit_no_core();
     if (r >= 0)
         r = limit(RLIMIT_NPROC, 0);

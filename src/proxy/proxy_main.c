@@ -41,6 +41,7 @@ static int set_up(struct sbox_server *s)
 {
     TAILQ_INIT(&s->waiting);
     TAILQ_INIT(&s->flows);
+    sbox_limits_set(s);
     s->control = SBOX_WIRE_CONTROL_FD;
     s->gateway = -1;
     s->spare = fcntl(s->control, F_DUPFD_CLOEXEC, 0);
@@ -71,7 +72,6 @@ static int serve(struct sbox_server *s)
     }
     if (sbox_proxy_confine(&err) < 0)
         return refuse(s, &err);
-    sbox_limits_set(s);
     int r = sbox_gateway_link(s);
     if (r == 0)
         r = sbox_control_serve(s);

@@ -72,7 +72,7 @@ struct sbox_server {
 
 /* -- listen.c ---------------------------------------------------------------------------------- */
 
-/* Room for so many connections as there are descriptors for. */
+/* As many descriptors as may be had, and the connections that they suffice for. */
 void sbox_limits_set(struct sbox_server *s);
 /* Adds a listener that is bound and listening; owns fd. `take` owns what was accepted, which
  * counts in `clients` until its owner closes it. 0 or -errno. */
