@@ -11,8 +11,7 @@ int sbox_plan_build(const struct sbox_policy *policy, const struct sbox_facts *f
                     struct sbox_plan *ret, struct sbox_error *err);
 
 /* The parts, in the order in which they are carried out. */
-int sbox_plan_system(struct sbox_plan *plan, const struct sbox_policy *policy,
-                     const struct sbox_facts *facts);
+int sbox_plan_system(struct sbox_plan *plan, const struct sbox_facts *facts);
 int sbox_plan_network(struct sbox_plan *plan, const struct sbox_policy *policy,
                       const struct sbox_facts *facts);
 int sbox_plan_home(struct sbox_plan *plan, const struct sbox_policy *policy,
@@ -22,6 +21,7 @@ int sbox_plan_workspace(struct sbox_plan *plan, const struct sbox_policy *policy
 int sbox_plan_cache_dir(const char *cache_path, const char *tree, const char *cache, char *ret,
                         size_t size);
 int sbox_plan_paths(struct sbox_plan *plan, const struct sbox_policy *policy);
-int sbox_plan_command(struct sbox_plan *plan, const struct sbox_policy *policy);
+int sbox_plan_command(struct sbox_plan *plan, const struct sbox_policy *policy,
+                      const struct sbox_facts *facts);
 
 #endif

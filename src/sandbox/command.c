@@ -51,12 +51,20 @@ static void make_network(const struct sbox_init_context *c, int init)
     int r = raise_loopback();
     if (r < 0)
         fail(c, r, "bring up loopback", NULL);
-    _cleanup_close_ int fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+    _cleanup_close_ int fd = openat(c->host_proc, "self/ns/net", O_RDONLY | O_CLOEXEC);
     if (fd < 0 || sbox_wire_send(init, "", 1, fd) < 0)
         fail(c, -errno, "hand over the network namespace", NULL);
 }
 
 /* -- steps ------------------------------------------------------------------------------------- */
+
+/* /proc/sys/net is of the network namespace of whoever looks. Through the host's procfs: by now the
+ * sandbox's may be in place, where it is read-only. */
+static int set_network(const struct sbox_init_context *c, const struct sbox_step *step)
+{
+    _cleanup_close_ int fd = openat(c->host_proc, step->target, O_WRONLY | O_CLOEXEC);
+    return fd < 0 ? -errno : sbox_write_full(fd, step->source, strlen(step->source));
+}
 
 static int close_descriptors(const struct sbox_policy *policy)
 {
@@ -68,9 +76,11 @@ static int close_descriptors(const struct sbox_policy *policy)
     return 0;
 }
 
-static int run_command_step(struct sbox_init_context *c, enum sbox_op op)
+static int run_command_step(struct sbox_init_context *c, const struct sbox_step *step)
 {
-    switch ((int)op) {
+    switch ((int)step->op) {
+    case SBOX_OP_NET_SYSCTL:
+        return set_network(c, step);
     case SBOX_OP_NO_CORE: {
         int r = sbox_rlimit_no_core();
         return r > 0 ? 0 : r;
@@ -95,12 +105,12 @@ static int run_command_step(struct sbox_init_context *c, enum sbox_op op)
 static void run_phase(struct sbox_init_context *c, enum sbox_phase phase)
 {
     for (size_t i = 0; i < c->plan->count; i++) {
-        enum sbox_op op = c->plan->steps[i].op;
-        if (sbox_op_phase(op) != phase)
+        const struct sbox_step *step = &c->plan->steps[i];
+        if (sbox_op_phase(step->op) != phase)
             continue;
-        int r = run_command_step(c, op);
+        int r = run_command_step(c, step);
         if (r < 0)
-            fail(c, r, sbox_op_text(op), NULL);
+            fail(c, r, sbox_op_text(step->op), step->target);
     }
 }
 
@@ -140,6 +150,7 @@ void sbox_command_main(struct sbox_init_context *c, int init)
         fail(c, -errno, "leave the current directory", NULL);
     make_network(c, init);
     run_phase(c, SBOX_PHASE_AHEAD);
+    sbox_close(c->host_proc);
     if (sbox_wire_receive(init, &go, sizeof go, NULL) <= 0)
         _exit(125); /* init is gone, and says why */
     (void)umask(c->policy->umask);

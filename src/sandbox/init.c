@@ -6,8 +6,8 @@
  * then does it clear dumpable: afterwards its /proc files belong to root.
  * 3. It forks the process that becomes the command, which makes the network namespace and confines
  *    itself meanwhile (command.c).
- * 4. The view is built and sealed (view.c, sealed.c). It enters the network namespace; where that
- *    needs more than loopback, it does so first, and makes the gateway (gateway.c).
+ * 4. The view is built and sealed (view.c, sealed.c). It enters the network namespace; where there
+ *    is a network, it does so before and makes the gateway first (gateway.c).
  * 5. It wipes its copy of the caller's environment, waits for the guard to be in place, lets the
  *    command go, gives up its capabilities but for what reading the upper layers takes, and stays.
  *    It must: when the last process that set a mount namespace up leaves it, a kept directory
@@ -137,7 +137,8 @@ static void start_command(struct sbox_init_context *c, struct command *ret)
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         die(c, -errno, "socketpair", NULL);
-    pid_t pid = fork();
+    c->host_proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    pid_t pid = c->host_proc < 0 ? -1 : fork();
     if (pid < 0)
         die(c, -errno, "start the command", NULL);
     if (pid == 0) {
@@ -145,6 +146,7 @@ static void start_command(struct sbox_init_context *c, struct command *ret)
         sbox_command_main(c, pair[1]);
     }
     (void)close(pair[1]);
+    (void)close(c->host_proc);
     *ret = (struct command){.pid = pid, .socket = pair[0]};
 }
 
@@ -161,21 +163,13 @@ static void enter_network(const struct sbox_init_context *c, const struct comman
         die(c, -errno, "enter the network namespace", NULL);
 }
 
-/* A setting of the network is written into /proc/sys of the writer's own network namespace. */
-static bool sets_up_network(const struct sbox_plan *plan)
-{
-    for (size_t i = 0; i < plan->count; i++)
-        if (plan->steps[i].op == SBOX_OP_SYSCTL && plan->steps[i].layer == SBOX_LAYER_NETNS)
-            return true;
-    return false;
-}
-
 /* -1: no network. Early: sbox-proxy gets ready while the view is built. */
-static int open_gateway(const struct sbox_init_context *c)
+static int open_gateway(const struct sbox_init_context *c, const struct command *command)
 {
     struct sbox_failure failure = {NULL, NULL};
     if (!c->policy->network || !(c->plan->namespaces & CLONE_NEWNET))
         return -1;
+    enter_network(c, command);
     int fd = sbox_gateway_open(c->policy->network, &failure);
     if (fd < 0)
         die(c, fd, failure.stage, NULL);
@@ -293,12 +287,9 @@ void sbox_init_main(struct sbox_init_context *c)
     struct command command;
     begin_rules(c);
     start_command(c, &command);
-    bool network_first = c->policy->network || sets_up_network(c->plan);
-    if (network_first)
-        enter_network(c, &command);
-    int gateway = open_gateway(c);
+    int gateway = open_gateway(c, &command);
     build(c);
-    if (!network_first)
+    if (gateway < 0)
         enter_network(c, &command);
     sbox_env_wipe(environ);
     (void)sigemptyset(&child);

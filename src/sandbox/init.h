@@ -45,6 +45,7 @@ struct sbox_init_context {
     struct rlimit nofile; /* the caller's, for the command */
     uid_t uid;
     gid_t gid;
+    int host_proc; /* the host's /proc, until the command's process has made its network */
     struct sbox_landlock landlock; /* the rule set: init fills it, the command enforces it */
     struct sbox_view view;
 };

@@ -44,6 +44,7 @@ static const char *const op_texts[] = {
     [SBOX_OP_PIN] = "pin",
     [SBOX_OP_LOCK_RO] = "protect",
     [SBOX_OP_MASK] = "mask",
+    [SBOX_OP_NET_SYSCTL] = "network sysctl",
     [SBOX_OP_NO_CORE] = "no core dumps",
     [SBOX_OP_CLOSE_FDS] = "close descriptors",
     [SBOX_OP_NO_NEW_PRIVS] = "no_new_privs",
@@ -95,7 +96,7 @@ enum sbox_phase sbox_op_phase(enum sbox_op op)
 {
     if (op >= SBOX_OP_LANDLOCK)
         return SBOX_PHASE_COMMAND;
-    if (op >= SBOX_OP_NO_CORE)
+    if (op >= SBOX_OP_NET_SYSCTL)
         return SBOX_PHASE_AHEAD;
     return op >= SBOX_OP_OVERLAY ? SBOX_PHASE_SEALED : SBOX_PHASE_SETUP;
 }

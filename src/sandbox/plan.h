@@ -72,6 +72,7 @@ enum sbox_op {
     SBOX_OP_MASK,    /* file or link: /dev/null over it; directory: an empty read-only one */
 
     /* AHEAD. */
+    SBOX_OP_NET_SYSCTL, /* write `source` into the procfs file `target`, of the new network */
     SBOX_OP_NO_CORE,
     SBOX_OP_CLOSE_FDS,
     SBOX_OP_NO_NEW_PRIVS,

@@ -12,7 +12,7 @@ int sbox_plan_build(const struct sbox_policy *policy, const struct sbox_facts *f
     };
     if (policy->host_network)
         plan.namespaces &= ~(uint64_t)CLONE_NEWNET;
-    int r = sbox_plan_system(&plan, policy, facts);
+    int r = sbox_plan_system(&plan, facts);
     if (r == 0)
         r = sbox_plan_network(&plan, policy, facts);
     if (r == 0)
@@ -22,7 +22,7 @@ int sbox_plan_build(const struct sbox_policy *policy, const struct sbox_facts *f
     if (r == 0)
         r = sbox_plan_workspace(&plan, policy);
     if (r == 0)
-        r = sbox_plan_command(&plan, policy);
+        r = sbox_plan_command(&plan, policy, facts);
     if (r < 0) {
         sbox_plan_release(&plan);
         return sbox_error_set(err, -r, "plan the sandbox");

@@ -5,9 +5,25 @@
  * filter lets them through. Nothing of the command's runs before all of them hold. */
 #include "sandbox/build.h"
 
-int sbox_plan_command(struct sbox_plan *plan, const struct sbox_policy *policy)
+/* Of a new network namespace it is 1024, whatever the host's is. */
+static int add_first_free_port(struct sbox_plan *plan, const struct sbox_policy *policy,
+                               const struct sbox_facts *facts)
 {
-    (void)policy;
+    enum { KERNEL_DEFAULT = 1024 };
+    char text[24];
+    if (policy->host_network || facts->first_free_port < 0 ||
+        facts->first_free_port == KERNEL_DEFAULT)
+        return 0;
+    (void)snprintf(text, sizeof text, "%ld", facts->first_free_port);
+    return sbox_plan_add(plan, SBOX_OP_NET_SYSCTL, SBOX_LAYER_NETNS, text,
+                         "sys/net/ipv4/ip_unprivileged_port_start")
+               ? 0
+               : -ENOMEM;
+}
+
+int sbox_plan_command(struct sbox_plan *plan, const struct sbox_policy *policy,
+                      const struct sbox_facts *facts)
+{
     static const struct {
         enum sbox_op op;
         enum sbox_layer layer;
@@ -16,6 +32,9 @@ int sbox_plan_command(struct sbox_plan *plan, const struct sbox_policy *policy)
         {SBOX_OP_NO_NEW_PRIVS, SBOX_LAYER_CORE}, {SBOX_OP_DROP_CAPS, SBOX_LAYER_CAPS},
         {SBOX_OP_SECCOMP, SBOX_LAYER_SECCOMP},   {SBOX_OP_LANDLOCK, SBOX_LAYER_LANDLOCK},
     };
+    int r = add_first_free_port(plan, policy, facts);
+    if (r < 0)
+        return r;
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         if (!sbox_plan_add(plan, last[i].op, last[i].layer, NULL, NULL))
             return -ENOMEM;

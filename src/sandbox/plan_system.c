@@ -95,24 +95,7 @@ static int add_proc_for_root(struct sbox_plan *plan)
     return r;
 }
 
-/* Of a new network namespace it is 1024, whatever the host's is. */
-static int add_first_free_port(struct sbox_plan *plan, const struct sbox_policy *policy,
-                               const struct sbox_facts *facts)
-{
-    enum { KERNEL_DEFAULT = 1024 };
-    char text[24];
-    if (policy->host_network || facts->first_free_port < 0 ||
-        facts->first_free_port == KERNEL_DEFAULT)
-        return 0;
-    (void)snprintf(text, sizeof text, "%ld", facts->first_free_port);
-    return sbox_plan_add(plan, SBOX_OP_SYSCTL, SBOX_LAYER_NETNS, text,
-                         "proc/sys/net/ipv4/ip_unprivileged_port_start")
-               ? 0
-               : -ENOMEM;
-}
-
-static int add_proc(struct sbox_plan *plan, const struct sbox_policy *policy,
-                    const struct sbox_facts *facts)
+static int add_proc(struct sbox_plan *plan, const struct sbox_facts *facts)
 {
     /* World-readable, and of use to an attack on the kernel. */
     static const char *const hidden[] = {"proc/kallsyms", "proc/keys", "proc/sched_debug",
@@ -125,9 +108,7 @@ static int add_proc(struct sbox_plan *plan, const struct sbox_policy *policy,
     if (!sbox_plan_add(plan, SBOX_OP_SYSCTL, SBOX_LAYER_NESTED, "0",
                        "proc/sys/user/max_user_namespaces"))
         return -ENOMEM;
-    int r = add_first_free_port(plan, policy, facts);
-    if (r == 0)
-        r = add_proc_read_only(plan, "proc/sys");
+    int r = add_proc_read_only(plan, "proc/sys");
     for (size_t i = 0; r == 0 && i < sizeof hidden / sizeof *hidden; i++)
         if (!sbox_plan_add(plan, SBOX_OP_HIDE, SBOX_LAYER_PROC, NULL, hidden[i]))
             r = -ENOMEM;
@@ -159,14 +140,13 @@ static int add_scratch_dirs(struct sbox_plan *plan)
     return sbox_plan_add(plan, SBOX_OP_SYMLINK, SBOX_LAYER_VIEW, "../run", "var/run") ? 0 : -ENOMEM;
 }
 
-int sbox_plan_system(struct sbox_plan *plan, const struct sbox_policy *policy,
-                     const struct sbox_facts *facts)
+int sbox_plan_system(struct sbox_plan *plan, const struct sbox_facts *facts)
 {
     int r = add_system_dirs(plan, facts);
     if (r == 0)
         r = add_devices(plan, facts);
     if (r == 0)
-        r = add_proc(plan, policy, facts);
+        r = add_proc(plan, facts);
     if (r == 0)
         r = add_scratch_dirs(plan);
     return r;

@@ -11,8 +11,9 @@
  * 5. pivot_root(".", ".") and a lazy umount: the host's tree is gone from the namespace.
  * 6. SEALED steps (sealed.c) work below the workspace on descriptors only.
  *
- * Everything that is thrown away lives on one tmpfs ("scratch") and is bound to its places from
- * there: one bound for all of it, one mount to set up.
+ * Everything that is thrown away lives on the root's tmpfs, in a directory that nobody may enter
+ * (SBOX_SCRATCH_DIR), and is bound to its places from there: one bound for all of it, one file
+ * system to set up. The binds are writable, the root is not.
  */
 #include "sandbox/view.h"
 
@@ -58,60 +59,65 @@ static int make_filesystem(const char *type, const char *const options[][2], uns
     return fd < 0 ? -errno : fd;
 }
 
+static bool is_directory(int root, const char *path)
+{
+    struct stat st;
+    return fstatat(root, path, &st, 0) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Cuts off the last component; false when there is only one. */
+static bool cut_last(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (!slash || slash == path)
+        return false;
+    *slash = '\0';
+    return true;
+}
+
 /* mkdir -p without heap. Directories that exist are fine, also on read-only mounts. Most parents do
- * exist: the whole path is tried first. */
+ * exist: it begins at the far end, goes back to what can be made, and forth again. */
 static int make_dirs(int root, const char *path, mode_t mode)
 {
     char part[PATH_MAX];
-    struct stat found;
-    if (mkdirat(root, path, mode) == 0 ||
-        (errno == EEXIST && fstatat(root, path, &found, 0) == 0 && S_ISDIR(found.st_mode)))
-        return 0;
-    size_t n = strlen(path);
-    if (n >= sizeof part)
+    size_t size = strlen(path);
+    if (size >= sizeof part)
         return -ENAMETOOLONG;
-    memcpy(part, path, n + 1);
-    for (char *at = part + (part[0] == '/');; at++) {
-        if (*at != '/' && *at != '\0')
-            continue;
-        char end = *at;
-        *at = '\0';
-        if (mkdirat(root, part, end ? 0755 : mode) < 0 && errno != EEXIST) {
+    memcpy(part, path, size + 1);
+    for (;;) {
+        size_t at = strlen(part);
+        if (mkdirat(root, part, at == size ? mode : 0755) < 0) {
             int saved = errno;
-            struct stat st;
-            if (fstatat(root, part, &st, 0) < 0 || !S_ISDIR(st.st_mode))
+            if (saved == ENOENT && cut_last(part))
+                continue;
+            if (!is_directory(root, part))
                 return -saved;
         }
-        if (!end)
+        if (at == size)
             return 0;
-        *at = end;
+        part[at] = '/'; /* the next component is still there, behind its NUL */
     }
 }
 
+/* A name could not be made for want of its directory: makes that. */
 static int make_parents(int root, const char *path)
 {
     char parent[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return 0;
-    size_t n = (size_t)(slash - path);
-    if (n >= sizeof parent)
+    if ((size_t)snprintf(parent, sizeof parent, "%s", path) >= sizeof parent)
         return -ENAMETOOLONG;
-    memcpy(parent, path, n);
-    parent[n] = '\0';
-    struct stat st;
-    if (fstatat(root, parent, &st, 0) == 0 && S_ISDIR(st.st_mode))
-        return 0;
-    return make_dirs(root, parent, 0755);
+    return cut_last(parent) ? make_dirs(root, parent, 0755) : -ENOENT;
 }
 
 static int make_file(int root, const char *path, const char *data, mode_t mode)
 {
-    int r = make_parents(root, path);
-    if (r < 0)
-        return r;
-    _cleanup_close_ int fd =
-        openat(root, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+    _cleanup_close_ int fd = openat(root, path, flags, mode);
+    if (fd < 0 && errno == ENOENT) {
+        int r = make_parents(root, path);
+        if (r < 0)
+            return r;
+        fd = openat(root, path, flags, mode);
+    }
     if (fd < 0)
         return errno == EEXIST ? 0 : -errno;
     return data ? sbox_write_full(fd, data, strlen(data)) : 0;
@@ -299,8 +305,10 @@ static int step_replace(struct sbox_view *view, const struct sbox_step *step)
 
 static int step_symlink(struct sbox_view *view, const struct sbox_step *step)
 {
-    int r = make_parents(view->root, step->target);
-    if (r == 0 && symlinkat(step->source, view->root, step->target) < 0 && errno != EEXIST)
+    if (symlinkat(step->source, view->root, step->target) == 0 || errno == EEXIST)
+        return 0;
+    int r = errno == ENOENT ? make_parents(view->root, step->target) : -errno;
+    if (r == 0 && symlinkat(step->source, view->root, step->target) < 0)
         r = -errno;
     return r;
 }
@@ -347,8 +355,7 @@ static int run_setup_step(struct sbox_view *view, const struct sbox_step *step)
 
 static int make_root(const struct sbox_plan *plan, struct sbox_view *view)
 {
-    static const char *const options[][2] = {
-        {"mode", "0755"}, {"size", "16m"}, {"nr_inodes", "65536"}, {NULL, NULL}};
+    static const char *const options[][2] = {{"mode", "0755"}, {"size", "50%"}, {NULL, NULL}};
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         return -errno;
     view->root = plan->host_root
@@ -361,29 +368,30 @@ static int make_root(const struct sbox_plan *plan, struct sbox_view *view)
     return view->rules ? sbox_landlock_allow(view->rules, view->root, SBOX_ACCESS_LIST) : 0;
 }
 
-/* The scratch tmpfs must be attached somewhere, or nothing can be bound from it; /tmp, whose own
- * bind then covers it, is a place that every root has. */
-static int make_scratch(struct sbox_view *view)
+/* With the host's root below (tests only), nothing may be written into it: a tmpfs of its own,
+ * which must be attached somewhere, or nothing can be bound from it; /tmp is a place that every
+ * root has.
+ */
+static int make_apart(struct sbox_view *view)
 {
-    static const char *const options[][2] = {{"mode", "0755"}, {"size", "50%"}, {NULL, NULL}};
-    view->scratch = make_filesystem("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
-    if (view->scratch < 0)
-        return view->scratch;
-    int r = make_dirs(view->root, "tmp", 01777);
-    if (r == 0 && move_mount(view->scratch, "", view->root, "tmp", MOVE_MOUNT_F_EMPTY_PATH) < 0)
-        r = -errno;
-    return r;
+    static const char *const options[][2] = {{"mode", "0755"}, {NULL, NULL}};
+    int fd = make_filesystem("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+    if (fd >= 0 && move_mount(fd, "", view->root, "tmp", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+        return -errno;
+    return fd;
 }
 
-static int make_covers(const struct sbox_plan *plan, struct sbox_view *view)
+static int make_hidden_places(const struct sbox_plan *plan, struct sbox_view *view)
 {
-    /* With the host's root below, nothing may be written into it: covers lie on scratch. */
-    int at = plan->host_root ? view->scratch : view->root;
+    int at = plan->host_root ? make_apart(view) : view->root;
+    if (at < 0)
+        return at;
     if (mkdirat(at, ".sbox", 0711) < 0 || mkdirat(at, SBOX_HIDDEN_DIR, 0) < 0 ||
-        mkdirat(at, SBOX_EMPTY_DIR, 0555) < 0)
+        mkdirat(at, SBOX_EMPTY_DIR, 0555) < 0 || mkdirat(at, SBOX_SCRATCH_DIR, 0) < 0)
         return -errno;
     view->covers = at;
-    return make_file(at, SBOX_HIDDEN_FILE, NULL, 0);
+    view->scratch = openat(at, SBOX_SCRATCH_DIR, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return view->scratch < 0 ? -errno : make_file(at, SBOX_HIDDEN_FILE, NULL, 0);
 }
 
 static int pivot(struct sbox_view *view)
@@ -405,9 +413,7 @@ int sbox_view_build(const struct sbox_plan *plan, struct sbox_view *view,
     failure->stage = "make the sandbox's root";
     int r = make_root(plan, view);
     if (r == 0)
-        r = make_scratch(view);
-    if (r == 0)
-        r = make_covers(plan, view);
+        r = make_hidden_places(plan, view);
     for (size_t i = 0; r == 0 && i < plan->count; i++) {
         const struct sbox_step *step = &plan->steps[i];
         if (sbox_op_phase(step->op) != SBOX_PHASE_SETUP)

@@ -14,7 +14,7 @@ enum { SBOX_OVERLAYS_MAX = 256 };
 
 struct sbox_view {
     int root;      /* the new root */
-    int scratch;   /* the tmpfs that holds everything that is thrown away */
+    int scratch;   /* the directory that holds everything that is thrown away */
     int covers;    /* the directory that SBOX_HIDDEN_* lie below */
     int workspace; /* the workspace in the new root, once it is mounted; else -1 */
     unsigned scratch_dirs;
@@ -63,6 +63,8 @@ int sbox_mask_holds(int workspace_fd, const char *path);
 #define SBOX_HIDDEN_FILE ".sbox/file"
 #define SBOX_HIDDEN_DIR  ".sbox/dir"
 #define SBOX_EMPTY_DIR   ".sbox/empty"
+/* What is thrown away; mode 0, so that it is seen only where it is bound to. */
+#define SBOX_SCRATCH_DIR ".sbox/scratch"
 /* The text of the plan's REPLACE step: there is one. */
 #define SBOX_REPLACED_FILE ".sbox/text"
 

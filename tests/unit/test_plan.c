@@ -336,8 +336,8 @@ static void a_linked_resolv_conf_is_replaced_where_it_ends(void **state)
     assert_string_equal(step_of(w, SBOX_OP_FILE, stub + 1)->source, SBOX_NET_RESOLV_CONF);
     size_t files = 0;
     for (size_t i = 0; i < w->plan.count; i++)
-        files += w->plan.steps[i].op == SBOX_OP_FILE &&
-                 strcmp(w->plan.steps[i].target, stub + 1) == 0;
+        files +=
+            w->plan.steps[i].op == SBOX_OP_FILE && strcmp(w->plan.steps[i].target, stub + 1) == 0;
     assert_int_equal(files, 1);
     w->policy.network = NULL;
     build(w);
@@ -346,15 +346,15 @@ static void a_linked_resolv_conf_is_replaced_where_it_ends(void **state)
 
 static void ports_may_be_bound_inside_as_outside(void **state)
 {
-    static const char port[] = "proc/sys/net/ipv4/ip_unprivileged_port_start";
+    static const char port[] = "sys/net/ipv4/ip_unprivileged_port_start";
     struct world *w = *state;
     w->facts.first_free_port = 1024;
     build(w);
-    assert_int_equal(place_of(w, SBOX_OP_SYSCTL, port), -1);
+    assert_int_equal(place_of(w, SBOX_OP_NET_SYSCTL, port), -1);
     w->facts.first_free_port = 80;
     build(w);
-    assert_string_equal(step_of(w, SBOX_OP_SYSCTL, port)->source, "80");
-    ORDER(w, SBOX_OP_SYSCTL, port, SBOX_OP_SELF_RO, "proc/sys");
+    assert_string_equal(step_of(w, SBOX_OP_NET_SYSCTL, port)->source, "80");
+    ORDER(w, SBOX_OP_NET_SYSCTL, port, SBOX_OP_DROP_CAPS, NULL);
 }
 
 static void the_host_s_network_is_left_as_it_is(void **state)
@@ -366,7 +366,7 @@ static void the_host_s_network_is_left_as_it_is(void **state)
     build(w);
     assert_int_equal(w->plan.namespaces & CLONE_NEWNET, 0);
     assert_int_equal(place_of(w, SBOX_OP_REPLACE, NULL), -1);
-    assert_int_equal(place_of(w, SBOX_OP_SYSCTL, "proc/sys/net/ipv4/ip_unprivileged_port_start"),
+    assert_int_equal(place_of(w, SBOX_OP_NET_SYSCTL, "sys/net/ipv4/ip_unprivileged_port_start"),
                      -1);
 }
 
