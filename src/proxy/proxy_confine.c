@@ -11,7 +11,7 @@
  * 6. seccomp: the calls that serving needs (confine/seccomp_proxy.h); any other ends the process.
  *
  * Landlock and seccomp must be there: the sandbox itself refuses to start without them. */
-#include "proxy/proxy_confine.h"
+#include "proxy/server.h"
 
 #include "base/cleanup.h"
 #include "confine/caps.h"

@@ -7,7 +7,6 @@
 
 #include "base/cleanup.h"
 #include "proxy/names.h"
-#include "proxy/proxy_confine.h"
 #include "proxy/reach.h"
 
 #include <fcntl.h>

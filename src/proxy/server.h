@@ -110,6 +110,12 @@ int sbox_control_compile(struct sbox_server *s);
 /* From here on in the event loop: the end of the control socket ends the loop. */
 int sbox_control_serve(struct sbox_server *s);
 
+/* -- proxy_confine.c --------------------------------------------------------------------------- */
+
+/* Before the first byte of a network is read: no file but /etc/hosts, no new privileges, no
+ * process, no new listener, no signal. For good. 0 or -errno. */
+int sbox_proxy_confine(struct sbox_error *err);
+
 /* -- gateway_link.c ---------------------------------------------------------------------------- */
 
 /* Takes the listeners of init from the loop, and its sockets for publishing. 0 or -errno. */
