@@ -109,20 +109,25 @@ bool sbox_allowlist_vet(const struct sbox_address *address, bool allow_private)
     return false;
 }
 
+/* The smallest port above `port` that a rule allows; 0: there is none. */
+static uint16_t next_port(const struct sbox_allowlist *a, uint16_t port)
+{
+    uint16_t next = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        uint16_t own = a->rules[i].port;
+        uint16_t candidate = own ? own : port < 80 ? 80 : 443;
+        if (candidate > port && (next == 0 || candidate < next))
+            next = candidate;
+    }
+    return next;
+}
+
 size_t sbox_allowlist_ports(const struct sbox_allowlist *a, uint16_t *ports, size_t room)
 {
-    bool wanted[UINT16_MAX + 1] = {false};
     size_t count = 0;
-    for (size_t i = 0; i < a->count; i++) {
-        uint16_t port = a->rules[i].port;
-        wanted[port ? port : 80] = true;
-        wanted[port ? port : 443] = true;
-    }
-    for (size_t port = 1; port <= UINT16_MAX; port++) {
-        if (!wanted[port])
-            continue;
+    for (uint16_t port = next_port(a, 0); port != 0; port = next_port(a, port)) {
         if (count < room)
-            ports[count] = (uint16_t)port;
+            ports[count] = port;
         count++;
     }
     return count;
