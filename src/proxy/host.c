@@ -12,14 +12,6 @@ static bool is_plain(const char *text)
     return text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-_.")] == '\0';
 }
 
-static bool is_ascii(const char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text >= 0x80)
-            return false;
-    return true;
-}
-
 static void lower(char *text)
 {
     for (; *text; text++)
@@ -44,14 +36,12 @@ static bool labels_fit(const char *name)
     }
 }
 
-/* A name that is written in A-labels already is what the DNS holds: it need only be sound punycode,
- * also where today's IDNA would not make that label (emoji, newer scripts). */
+/* A label that is an A-label already is what the DNS holds: it need only be sound punycode, also
+ * where this version of IDNA would not make it (emoji, newer scripts). */
 static int idna(const char *text, char name[TEXT_MAX])
 {
     char *mapped = NULL;
-    int flags = IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL;
-    if (is_ascii(text))
-        flags |= IDN2_NO_ALABEL_ROUNDTRIP;
+    int flags = IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL | IDN2_NO_ALABEL_ROUNDTRIP;
     if (idn2_to_ascii_8z(text, &mapped, flags) != IDN2_OK)
         return -EINVAL;
     int n = snprintf(name, TEXT_MAX, "%s", mapped);

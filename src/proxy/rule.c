@@ -158,7 +158,7 @@ static bool is_below(const char *name, const char *domain)
 {
     size_t n = strlen(name);
     size_t d = strlen(domain);
-    return n > d + 1 && name[n - d - 1] == '.' && memcmp(name + n - d, domain, d) == 0;
+    return n > d && name[n - d - 1] == '.' && memcmp(name + n - d, domain, d) == 0;
 }
 
 bool sbox_rule_covers(const struct sbox_rule *rule, const struct sbox_host *host)

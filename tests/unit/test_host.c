@@ -66,6 +66,7 @@ static void test_names(void **state)
         {"_dmarc.example.com", "name _dmarc.example.com"},
         {"my_bucket.example.com", "name my_bucket.example.com"},
         {"r3---sn-abc.example.com", "name r3---sn-abc.example.com"},
+        {"R3---SN-ABC.example.com", "name r3---sn-abc.example.com"},
         {"ab--cd.example.com", "name ab--cd.example.com"},
         {"127.0.0.1.example.com", "name 127.0.0.1.example.com"},
         {"0x7f.example", "name 0x7f.example"},
@@ -134,7 +135,8 @@ static void test_idna(void **state)
         {"exam\u00adple.com", "name example.com"},      /* a soft hyphen */
         {"ex\u200bample.com", "name example.com"},      /* a zero-width space */
         {"a_b.bücher.example", "name a_b.xn--bcher-kva.example"},
-        {"xn--ls8h.example", "name xn--ls8h.example"},       /* an emoji, as the DNS has it */
+        {"xn--ls8h.example", "name xn--ls8h.example"}, /* an emoji, as the DNS has it */
+        {"xn--ls8h.bücher.example", "name xn--ls8h.xn--bcher-kva.example"},
         {"\u0430pple.example", "name xn--pple-43d.example"}, /* Cyrillic a: another name */
 
         {"\U0001f4a9.example", "none"},
