@@ -88,6 +88,14 @@ static int parse_number(const char *s, size_t size, uint32_t *ret)
     return size > 0 ? 0 : -ERANGE;
 }
 
+static struct sbox_address from_number(uint32_t n)
+{
+    return (struct sbox_address){
+        .family = 4,
+        .bytes = {(uint8_t)(n >> 24), (uint8_t)(n >> 16), (uint8_t)(n >> 8), (uint8_t)n},
+    };
+}
+
 /* inet(3): up to four numbers; all but the last are a byte, the last fills what is left. */
 static int parse_four(const char *s, size_t size, struct sbox_address *ret)
 {
@@ -101,9 +109,7 @@ static int parse_four(const char *s, size_t size, struct sbox_address *ret)
         if (!dot) {
             if (bytes < 4 && number >> (8 * bytes) != 0)
                 return -ERANGE;
-            address = htonl(address | number);
-            *ret = (struct sbox_address){.family = 4};
-            memcpy(ret->bytes, &address, sizeof address);
+            *ret = from_number(address | number);
             return 0;
         }
         if (number > 255)
