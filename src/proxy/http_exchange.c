@@ -221,6 +221,7 @@ static int take_response(struct sbox_exchange *x, const struct sbox_response *r)
     struct sbox_buf head = {0};
     sbox_compose_response(&head, r, x->keep_alive && x->request.done);
     int error = sbox_buf_failed(&head) || evbuffer_add(out, head.data, head.size) < 0 ? -ENOMEM : 0;
+    x->front->flow.record.bytes_in += head.size;
     sbox_buf_release(&head);
     return error;
 }
@@ -310,6 +311,7 @@ void sbox_exchange_start(struct sbox_exchange *x, int fd)
     bufferevent_setcb(f->client, on_client_read, on_client_written, on_client_event, x);
     bufferevent_setcb(x->server, on_server_read, on_server_written, on_server_event, x);
     (void)bufferevent_write(x->server, x->head.data, x->head.size);
+    f->flow.record.bytes_out += x->head.size;
     sbox_buf_release(&x->head);
     (void)bufferevent_enable(x->server, EV_READ | EV_WRITE);
     (void)bufferevent_enable(f->client, EV_READ | EV_WRITE);

@@ -13,7 +13,7 @@ two_hosts()
     two_hosts
     run --separate-stderr sbox log --net
     assert_status 0
-    assert_output_has ', sh, exit 3, '
+    assert_output_has '  sh, exit 3, '
     assert_output_has 'reached  allowed.test:80'
     assert_output_has 'refused  denied.test:80  not listed'
     run --separate-stderr sbox log --net --json
@@ -22,6 +22,7 @@ two_hosts()
     assert_equal "$(jq -r '.result.runs[0].connections[] | select(.verdict == "allowed") | .host, .port, .address' \
         <<<"$output" | head -n 3 | xargs)" 'allowed.test 80 203.0.113.10'
     (($(jq '[.result.runs[0].connections[] | select(.verdict == "allowed") | .bytes_in] | add' <<<"$output") > 10))
+    (($(jq '[.result.runs[0].connections[] | select(.verdict == "allowed") | .bytes_out] | add' <<<"$output") > 10))
 }
 
 @test "suggest: the list that the last run asked for" {
