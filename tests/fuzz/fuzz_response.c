@@ -12,24 +12,28 @@ static void check(bool good)
         abort();
 }
 
-/* The end of a body whose lines all end in CRLF, or 0; leaves out what is refused for its bytes. */
+/* The end of a body, or 0: it goes on, or a line does not end in CRLF. What else is refused for its
+ * bytes is not judged here. */
 static size_t end_of_chunked(const char *data, size_t size)
 {
     size_t at = 0;
     for (bool last = false;;) {
         const char *lf = at < size ? memchr(data + at, '\n', size - at) : NULL;
-        if (!lf)
+        if (!lf || lf == data + at || lf[-1] != '\r')
             return 0;
         size_t next = (size_t)(lf - data) + 1;
         if (last && next - at == 2)
             return next;
-        uint64_t length = last ? 0 : strtoull(data + at, NULL, 16);
+        uint64_t length = last ? 0 : strtoull(data + at, NULL, 16); /* ends at the CR */
         last |= length == 0;
         at = next;
-        if (length > 0 && (size - at < length || size - at - length < 2))
+        if (length == 0)
+            continue;
+        if (size - at < length || size - at - length < 2)
             return 0;
-        if (length > 0)
-            at += (size_t)length + 2;
+        at += (size_t)length + 2;
+        if (data[at - 2] != '\r' || data[at - 1] != '\n')
+            return 0;
     }
 }
 
@@ -50,7 +54,6 @@ static void check_chunked(const char *data, size_t size, size_t cut)
     check(done == cut_done && whole.left == cut_up.left && whole.state == cut_up.state &&
           whole.line == cut_up.line);
     check(done || used == (int64_t)size);
-    /* strtoull wants a byte after the number that is none: there is one, the LF */
     check((done ? (size_t)used : 0) == end_of_chunked(data, size));
 }
 
