@@ -19,8 +19,8 @@ two_hosts()
     run --separate-stderr sbox log --net --json
     assert_status 0
     assert_equal "$(jq -r '.schema, .exit, (.result.runs | length)' <<<"$output" | xargs)" 'sbox.log/1 0 1'
-    assert_equal "$(jq -r '.result.runs[0].connections[] | select(.verdict == "allowed") | .host, .port, .address' \
-        <<<"$output" | head -n 3 | xargs)" 'allowed.test 80 203.0.113.10'
+    assert_equal "$(jq -r '.result.runs[0].connections[] | select(.verdict == "allowed") | .host, .port, (.address | length > 6)' \
+        <<<"$output" | head -n 3 | xargs)" 'allowed.test 80 true'
     (($(jq '[.result.runs[0].connections[] | select(.verdict == "allowed") | .bytes_in] | add' <<<"$output") > 10))
     (($(jq '[.result.runs[0].connections[] | select(.verdict == "allowed") | .bytes_out] | add' <<<"$output") > 10))
 }
