@@ -187,6 +187,32 @@ static int add_kept_caches(struct sbox_run *run, struct sbox_error *err)
     return 0;
 }
 
+static bool is_withheld(const struct sbox_env_report *dropped, const char *name)
+{
+    for (size_t i = 0; i < dropped->count; i++)
+        if (strcmp(dropped->items[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* yarn fails at each ${NAME} that does not exist, npm warns: what a settings file refers to and was
+ * withheld is there, and empty. */
+static int add_referenced(struct sbox_run *run, const struct sbox_strv *names,
+                          struct sbox_error *err)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        _cleanup_free_ char *empty = NULL;
+        if (!is_withheld(&run->dropped, names->items[i]))
+            continue;
+        if (asprintf(&empty, "%s=", names->items[i]) < 0 ||
+            (!sbox_strv_contains(&run->environment, empty) &&
+             sbox_strv_add(&run->environment, empty) < 0))
+            return sbox_error_set(err, ENOMEM, "environment");
+    }
+    run->policy.environment = run->environment.items;
+    return 0;
+}
+
 static int check_owner(const struct sbox_run *run, struct sbox_error *err)
 {
     if (geteuid() != 0 || run->session.root.owner == 0)
@@ -227,6 +253,10 @@ int sbox_run_make_policy(struct sbox_run *run, const struct sbox_options *o, str
     if (r == 0)
         r = sbox_protects_gather(p->root, p->scan, p->paths, p->path_count, p->allow_env,
                                  &run->protects, err);
+    if (r == 0)
+        r = add_referenced(run, &run->facts.conf_names, err);
+    if (r == 0)
+        r = add_referenced(run, &run->protects.conf_names, err);
     p->protects = run->protects.items;
     p->protect_count = run->protects.count;
     return r == 0 ? sbox_run_network_policy(&run->network, o, &run->session, p, err) : r;

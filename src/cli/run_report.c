@@ -6,8 +6,23 @@
 
 #include <sys/mount.h>
 
+static void detail_hidden(const struct sbox_run *run)
+{
+    for (size_t i = 0; i < run->protects.count; i++) {
+        const struct sbox_protect *p = &run->protects.items[i];
+        if (p->kind == SBOX_PROTECT_MASK || p->text)
+            sbox_detail("'%s': %s", sbox_esc(p->path), p->why);
+    }
+    for (size_t i = 0; i < run->facts.setting_count; i++) {
+        const struct sbox_facts_setting *s = &run->facts.settings[i];
+        if (s->filtered)
+            sbox_detail("'%s%s': %s", s->path[0] == '/' ? "" : "~/", s->path, s->why);
+    }
+}
+
 void sbox_run_say_before(const struct sbox_run *run)
 {
+    detail_hidden(run);
     if (run->network.open)
         sbox_say("warning: --allow-net-out without hosts is deprecated: the command has the whole "
                  "network; list hosts instead (--allow-net-out=HOST[,...])");
@@ -52,6 +67,8 @@ static const char *access_text(const struct sbox_step *step)
 {
     if (step->op == SBOX_OP_MASK || step->op == SBOX_OP_HIDE)
         return "hidden";
+    if (step->op == SBOX_OP_FILTER || step->op == SBOX_OP_REPLACE)
+        return "filtered";
     if (step->op == SBOX_OP_OVERLAY)
         return "throw-away";
     if (step->op == SBOX_OP_LOCK_RO || (step->attr & MOUNT_ATTR_RDONLY))
@@ -80,6 +97,10 @@ int sbox_run_print(const struct sbox_run *run, const struct sbox_plan *plan)
             (void)printf("%-12s %s%s  (%s%s)\n", access_text(step), below ? "" : "/",
                          sbox_esc(step->target), step->why, step->optional ? ", if it exists" : "");
     }
+    for (size_t i = 0; i < run->facts.setting_count; i++)
+        if (!run->facts.settings[i].text && run->facts.settings[i].path[0] != '/')
+            (void)printf("left out     ~/%s  (%s)\n", run->facts.settings[i].path,
+                         run->facts.settings[i].why);
     for (size_t i = 0; i < run->dropped.count; i++)
         (void)printf("withheld     %s  (%s)\n", sbox_esc(run->dropped.items[i].name),
                      sbox_env_reason_text(run->dropped.items[i].reason));

@@ -22,6 +22,7 @@ static const struct {
     {NULL, ".bunfig.toml", SBOX_CONF_TOML},
     {NULL, "poetry.toml", SBOX_CONF_TOML},
     {NULL, ".condarc", SBOX_CONF_YAML},
+    {"pypoetry", "config.toml", SBOX_CONF_TOML},
     {".cargo", "config.toml", SBOX_CONF_TOML},
     {".cargo", "config", SBOX_CONF_TOML},
     {".cargo", "credentials.toml", SBOX_CONF_CREDENTIALS},
@@ -109,7 +110,7 @@ static int finish(struct sbox_conf_writer *w, const char *data, size_t size, str
         return find_names(data, size, &ret->names);
     ret->verdict = SBOX_CONF_FILTERED;
     ret->taken = w->taken;
-    ret->why = "secrets are taken out; --unmask shows them";
+    ret->why = "secrets are taken out";
     int r = find_names(w->text.data, w->text.size, &ret->names);
     if (r == 0)
         ret->text = sbox_buf_take_str(&w->text);
@@ -128,14 +129,14 @@ int sbox_conf_filter(enum sbox_conf_syntax syntax, const char *data, size_t size
     if (is_blank(data, size))
         return 0;
     if (syntax == SBOX_CONF_CREDENTIALS)
-        return hide(ret, "holds logins; --unmask shows it");
+        return hide(ret, "holds logins");
     if (size > SBOX_CONF_MAX)
-        return hide(ret, "too large to take secrets out, so hidden whole; --unmask shows it");
+        return hide(ret, "too large to take secrets out, so hidden whole");
     int r = is_plain_text(data, size) ? parse(syntax, &w, data, size) : -EBADMSG;
     if (r == 0 && sbox_buf_failed(&w.text))
         r = -ENOMEM;
     if (r == -EBADMSG)
-        r = hide(ret, "not understood, so hidden whole; --unmask shows it");
+        r = hide(ret, "not understood, so hidden whole");
     else if (r == 0)
         r = finish(&w, data, size, ret);
     sbox_buf_release(&w.text);

@@ -94,6 +94,20 @@ static int grow_entries(struct walk *w)
     return 0;
 }
 
+/* Of the current path, by its last two names. */
+static enum sbox_conf_syntax syntax_here(const struct walk *w)
+{
+    char dir[SBOX_SCAN_NAME_MAX + 1] = "";
+    const char *name = strrchr(w->path, '/');
+    if (!name)
+        return sbox_conf_syntax_of(dir, w->path);
+    const char *before = name;
+    while (before > w->path && before[-1] != '/')
+        before--;
+    (void)snprintf(dir, sizeof dir, "%.*s", (int)(name - before), before);
+    return sbox_conf_syntax_of(dir, name + 1);
+}
+
 /* Opens what lies at the current path now, whatever the cache said. */
 static int add_entry(struct walk *w, struct place at, enum sbox_scan_kind kind,
                      enum sbox_tree_kind tree)
@@ -121,6 +135,7 @@ static int add_entry(struct walk *w, struct place at, enum sbox_scan_kind kind,
         .id = sbox_fileid_of(&st),
         .mode = st.st_mode,
         .nlink = st.st_nlink,
+        .syntax = kind == SBOX_SCAN_CONF ? syntax_here(w) : SBOX_CONF_NONE,
         .link = link,
     };
     return 0;
@@ -184,7 +199,8 @@ static int look_at(struct walk *w, struct place at, struct sbox_scan_name *n, un
     if (n->role >= SBOX_ROLE_SECRET) {
         static const enum sbox_scan_kind kinds[] = {[SBOX_ROLE_SECRET] = SBOX_SCAN_SECRET,
                                                     [SBOX_ROLE_GIT] = SBOX_SCAN_GIT,
-                                                    [SBOX_ROLE_SOCKET] = SBOX_SCAN_SOCKET};
+                                                    [SBOX_ROLE_SOCKET] = SBOX_SCAN_SOCKET,
+                                                    [SBOX_ROLE_CONF] = SBOX_SCAN_CONF};
         return w->again ? 0 : add_entry(w, at, kinds[n->role], tree);
     }
     return n->directory ? visit(w, at, &n->node, n->role == SBOX_ROLE_YARN, depth + 1) : 0;

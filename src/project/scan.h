@@ -21,6 +21,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "project/conf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,6 +31,7 @@ enum sbox_scan_kind {
     SBOX_SCAN_SECRET, /* .env and its family: file, directory or link */
     SBOX_SCAN_GIT,    /* a `.git` directory or file: of the root, or nested */
     SBOX_SCAN_SOCKET, /* a Unix socket */
+    SBOX_SCAN_CONF,   /* settings of a package client, or logins (conf.h): file or link */
 };
 
 enum sbox_tree_kind {
@@ -45,6 +47,7 @@ struct sbox_scan_entry {
     char *path;               /* relative to the root, raw bytes, no leading "./" */
     int fd;                   /* O_PATH | O_NOFOLLOW, held open until release */
     struct sbox_fileid id;
+    enum sbox_conf_syntax syntax; /* for SBOX_SCAN_CONF */
     mode_t mode;    /* st_mode of the entry itself (S_ISLNK for a link) */
     uint64_t nlink; /* > 1 for a secret file: it has another name somewhere */
     char *link;     /* target text when it is a link, else NULL */

@@ -3,7 +3,7 @@
 #include "base/banned.h"
 
 /* Raised whenever roles or their meaning change: an old cache is then read anew. */
-static const char magic[] = "sbox scan 1\n";
+static const char magic[] = "sbox scan 2\n";
 
 struct sbox_scan_node *sbox_scan_node_new(void)
 {

@@ -18,6 +18,7 @@ enum sbox_scan_role {
     SBOX_ROLE_SECRET,
     SBOX_ROLE_GIT,
     SBOX_ROLE_SOCKET,
+    SBOX_ROLE_CONF,
     SBOX_ROLE_COUNT
 };
 

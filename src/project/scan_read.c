@@ -97,8 +97,16 @@ static bool is_yarn_part(const char *name)
     return false;
 }
 
-static int role_of(const char *name, unsigned char type, bool yarn)
+/* What lies around a name. */
+struct around {
+    const char *dir; /* the directory's own name; "" for the root */
+    bool yarn;       /* it is a `.yarn` beside .pnp.* */
+};
+
+static int role_of(const char *name, unsigned char type, const struct around *around)
 {
+    bool yarn = around->yarn;
+    bool file_like = type == DT_REG || type == DT_LNK;
     bool tree_like = type == DT_DIR || type == DT_LNK;
     if (type == DT_SOCK)
         return SBOX_ROLE_SOCKET;
@@ -114,10 +122,13 @@ static int role_of(const char *name, unsigned char type, bool yarn)
         return SBOX_ROLE_VENDOR;
     if (tree_like && yarn && is_yarn_part(name))
         return SBOX_ROLE_YARN_PART;
+    if (file_like && sbox_conf_syntax_of(around->dir, name) != SBOX_CONF_NONE)
+        return SBOX_ROLE_CONF;
     return type == DT_DIR ? SBOX_ROLE_DIR : -1;
 }
 
-static int add_name(int dir, const struct dirent64 *entry, bool yarn, struct sbox_scan_node *node)
+static int add_name(int dir, const struct dirent64 *entry, const struct around *around,
+                    struct sbox_scan_node *node)
 {
     const char *name = entry->d_name;
     unsigned char type = entry->d_type;
@@ -129,7 +140,7 @@ static int add_name(int dir, const struct dirent64 *entry, bool yarn, struct sbo
             return errno == ENOENT ? 0 : -errno;
         type = (unsigned char)IFTODT(st.st_mode);
     }
-    int role = role_of(name, type, yarn);
+    int role = role_of(name, type, around);
     if (role < 0)
         return 0;
     return sbox_scan_node_add(node, (enum sbox_scan_role)role, type == DT_DIR, name) ? 0 : -ENOMEM;
@@ -143,7 +154,7 @@ static void mark_yarn(struct sbox_scan_node *node, bool pnp)
             node->names[i].role = SBOX_ROLE_YARN;
 }
 
-static int read_names(int dir, bool yarn, struct sbox_scan_node *node)
+static int read_names(int dir, const struct around *around, struct sbox_scan_node *node)
 {
     _Alignas(struct dirent64) char buffer[32768];
     bool pnp = false;
@@ -157,7 +168,7 @@ static int read_names(int dir, bool yarn, struct sbox_scan_node *node)
             const struct dirent64 *entry = (const void *)(buffer + at);
             at += entry->d_reclen;
             pnp = pnp || sbox_str_starts(entry->d_name, ".pnp.");
-            int r = add_name(dir, entry, yarn, node);
+            int r = add_name(dir, entry, around, node);
             if (r < 0)
                 return r;
         }
@@ -191,10 +202,12 @@ int sbox_scan_read(int dirfd, const char *path, const struct sbox_scan_clock *cl
     if (dir < 0)
         return dir;
     struct sbox_scan_node fresh = {0};
+    const char *slash = strrchr(path, '/');
+    const struct around around = {.dir = slash ? slash + 1 : path, .yarn = yarn};
     int64_t begun = now();
     int r = sbox_scan_stat(dir, ".", &fresh);
     if (r == 0)
-        r = read_names(dir, yarn, &fresh);
+        r = read_names(dir, &around, &fresh);
     if (r < 0) {
         sbox_scan_node_clear(&fresh);
         return r;

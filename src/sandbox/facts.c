@@ -150,6 +150,8 @@ int sbox_facts_gather(const char *home, struct sbox_facts *ret, struct sbox_erro
         r = gather_home(&f, home);
     if (r == 0 && home)
         r = sbox_facts_git_config(home, &f.git_config);
+    if (r == 0)
+        r = sbox_facts_conf(home, &f);
     if (r < 0)
         (void)sbox_error_set(err, -r, "look at the system");
     if (r == 0 && f.uid == 0)
@@ -172,6 +174,9 @@ void sbox_facts_release(struct sbox_facts *facts)
     }
     for (size_t i = 0; i < facts->hidden_count; i++)
         free(facts->hidden[i]);
+    for (size_t i = 0; i < facts->setting_count; i++)
+        free(facts->settings[i].text);
+    sbox_strv_release(&facts->conf_names);
     sbox_strv_release(&facts->home_programs);
     free(facts->hidden);
     free(facts->resolv_conf);

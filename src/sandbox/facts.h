@@ -11,7 +11,20 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum { SBOX_FACTS_DIRS_MAX = 16, SBOX_FACTS_FILES_MAX = 8, SBOX_FACTS_HIDDEN_MAX = 256 };
+enum {
+    SBOX_FACTS_DIRS_MAX = 16,
+    SBOX_FACTS_FILES_MAX = 8,
+    SBOX_FACTS_HIDDEN_MAX = 256,
+    SBOX_FACTS_SETTINGS_MAX = 32
+};
+
+/* A settings file of a package client: as it is, or with its secrets out. */
+struct sbox_facts_setting {
+    const char *path; /* below $HOME, or absolute for a file of the system; static */
+    char *text;       /* NULL: nothing of it may be shown */
+    bool filtered;    /* something was taken out */
+    const char *why;  /* what, for the user; static; NULL when nothing was */
+};
 
 struct sbox_facts {
     struct {
@@ -32,6 +45,9 @@ struct sbox_facts {
     long first_free_port; /* the first port that the caller may bind; -1: not known */
     char *tty;            /* "/dev/pts/3" when one of 0-2 is a terminal, else NULL */
     char *git_config; /* the user's git settings without anything that executes or authenticates */
+    struct sbox_facts_setting settings[SBOX_FACTS_SETTINGS_MAX];
+    size_t setting_count;
+    struct sbox_strv conf_names; /* of the environment, to which the settings refer */
     /* Those of sbox_home_programs that are there. A start would look for each absent one twice, for
      * a bind and for a rule: a tenth of its time (measured). */
     struct sbox_strv home_programs;
@@ -52,6 +68,10 @@ void sbox_facts_release(struct sbox_facts *facts);
  * name nobody's program and no credential; signing is switched off, since keys are not inside. NULL
  * when there are none. 0 or -ENOMEM. */
 int sbox_facts_git_config(const char *home, char **ret);
+
+/* Adds the settings of package clients: of $HOME (NULL: none) each one that exists, of the system
+ * only those that hold secrets. 0 or -ENOMEM. */
+int sbox_facts_conf(const char *home, struct sbox_facts *facts);
 
 /* Adds to facts->hidden what lies below `top` (absolute) and is not for everybody to read. What
  * lies in such a directory is hidden with it. -E2BIG when there is more than can be listed: then

@@ -118,6 +118,14 @@ static int hold_mask(const struct sbox_guard *g, const struct sbox_guard_mount *
     return -ESTALE;
 }
 
+/* What is hidden again when its mount is lost. In git's config a secret matters less than that
+ * nobody writes it: there a lost mount ends the run. */
+static bool is_put_back(const struct sbox_step *step)
+{
+    return step->op == SBOX_OP_MASK ||
+           (step->op == SBOX_OP_FILTER && step->layer == SBOX_LAYER_MASKS);
+}
+
 /* Each directory from the workspace down to the one that `target` lies in: any of them may be
  * replaced by another. A watch that cannot be had is made up for by looking often. The last one is
  * returned, or -errno. */
@@ -160,7 +168,7 @@ static bool check_mounts(struct sbox_guard *g)
     g->missing = false;
     for (size_t i = 0; i < g->mount_count; i++) {
         const struct sbox_guard_mount *m = &g->mounts[i];
-        if (m->step->op == SBOX_OP_MASK) {
+        if (is_put_back(m->step)) {
             if (!check_mask(g, m))
                 return false;
         } else if (is_mounted(m->parent, m->name) != 1) {
@@ -178,7 +186,7 @@ static bool on_the_way(const struct sbox_guard *g, const char *name)
 {
     size_t n = strlen(name);
     for (size_t i = 0; i < g->mount_count; i++) {
-        if (g->mounts[i].step->op != SBOX_OP_MASK)
+        if (!is_put_back(g->mounts[i].step))
             continue;
         for (const char *at = g->mounts[i].step->target; at; at = strchr(at, '/')) {
             at += *at == '/';
@@ -266,7 +274,7 @@ static int add_mount(struct sbox_guard *g, const struct sbox_step *step)
     if (m->parent < 0)
         return m->parent;
     g->mount_count++;
-    return step->op == SBOX_OP_MASK ? sbox_guard_watch(g, m->parent) : 0;
+    return is_put_back(step) ? sbox_guard_watch(g, m->parent) : 0;
 }
 
 static int prepare(struct sbox_guard *g)

@@ -43,6 +43,7 @@ static const char *const op_texts[] = {
     [SBOX_OP_CACHE] = "cache",
     [SBOX_OP_PIN] = "pin",
     [SBOX_OP_LOCK_RO] = "protect",
+    [SBOX_OP_FILTER] = "filter",
     [SBOX_OP_MASK] = "mask",
     [SBOX_OP_NET_SYSCTL] = "network sysctl",
     [SBOX_OP_NO_CORE] = "no core dumps",

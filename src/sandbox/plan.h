@@ -69,6 +69,7 @@ enum sbox_op {
     SBOX_OP_CACHE,   /* host directory `source` at `target` inside an overlay (--keep-cache) */
     SBOX_OP_PIN,     /* a self-bind: what is a mountpoint cannot be renamed */
     SBOX_OP_LOCK_RO, /* a read-only self-bind */
+    SBOX_OP_FILTER,  /* the text `source` over a file */
     SBOX_OP_MASK,    /* file or link: /dev/null over it; directory: an empty read-only one */
 
     /* AHEAD. */

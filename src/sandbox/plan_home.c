@@ -41,6 +41,23 @@ static int add_throw_away(struct sbox_plan *plan, const char *home, const char *
     return 0;
 }
 
+/* Behind the throw-away directories, in which some of them lie. */
+static int add_setting(struct sbox_plan *plan, const char *home,
+                       const struct sbox_facts_setting *setting)
+{
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s/%s", home, setting->path);
+    if (setting->path[0] == '/' || !setting->text || n < 0 || (size_t)n >= sizeof path)
+        return 0;
+    struct sbox_step *step =
+        sbox_plan_add(plan, SBOX_OP_FILE, SBOX_LAYER_VIEW, setting->text, path + 1);
+    if (!step)
+        return -ENOMEM;
+    step->why =
+        setting->filtered ? "your settings without logins; --ro shows them whole" : "your settings";
+    return 0;
+}
+
 static int add_git_config(struct sbox_plan *plan, const char *home, const char *text)
 {
     char path[PATH_MAX];
@@ -71,5 +88,7 @@ int sbox_plan_home(struct sbox_plan *plan, const struct sbox_policy *policy,
         r = add_toolchain(plan, home, facts->home_programs.items[i]);
     for (size_t i = 0; r == 0 && i < sizeof throw_away / sizeof *throw_away; i++)
         r = add_throw_away(plan, home, throw_away[i]);
+    for (size_t i = 0; r == 0 && i < facts->setting_count; i++)
+        r = add_setting(plan, home, &facts->settings[i]);
     return r == 0 ? add_git_config(plan, home, facts->git_config) : r;
 }

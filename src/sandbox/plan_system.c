@@ -29,6 +29,23 @@ static int add_system_dirs(struct sbox_plan *plan, const struct sbox_facts *fact
     return 0;
 }
 
+/* Settings of package clients for the whole machine that hold logins. */
+static int add_settings(struct sbox_plan *plan, const struct sbox_facts *facts)
+{
+    for (size_t i = 0; i < facts->setting_count; i++) {
+        const struct sbox_facts_setting *s = &facts->settings[i];
+        if (s->path[0] != '/')
+            continue;
+        struct sbox_step *step = sbox_plan_add(plan, SBOX_OP_REPLACE, SBOX_LAYER_MASKS,
+                                               s->text ? s->text : "", s->path + 1);
+        if (!step)
+            return -ENOMEM;
+        step->attr = read_only;
+        step->why = "the system's settings without logins";
+    }
+    return 0;
+}
+
 static int add_devices(struct sbox_plan *plan, const struct sbox_facts *facts)
 {
     static const char *const devices[] = {"/dev/null",   "/dev/zero",    "/dev/full",
@@ -143,6 +160,8 @@ static int add_scratch_dirs(struct sbox_plan *plan)
 int sbox_plan_system(struct sbox_plan *plan, const struct sbox_facts *facts)
 {
     int r = add_system_dirs(plan, facts);
+    if (r == 0)
+        r = add_settings(plan, facts);
     if (r == 0)
         r = add_devices(plan, facts);
     if (r == 0)

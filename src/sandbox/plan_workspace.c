@@ -118,10 +118,14 @@ static int add_protect(struct sbox_plan *plan, const struct sbox_protect *protec
         [SBOX_PROTECT_PIN] = {SBOX_OP_PIN, SBOX_LAYER_GIT, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV},
         [SBOX_PROTECT_RO] = {SBOX_OP_LOCK_RO, SBOX_LAYER_GIT,
                              MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV},
+        [SBOX_PROTECT_FILTER] = {SBOX_OP_FILTER, SBOX_LAYER_MASKS,
+                                 MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV},
+        [SBOX_PROTECT_FILTER_GIT] = {SBOX_OP_FILTER, SBOX_LAYER_GIT,
+                                     MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV},
         [SBOX_PROTECT_MASK] = {SBOX_OP_MASK, SBOX_LAYER_MASKS, 0},
     };
-    struct sbox_step *step =
-        sbox_plan_add(plan, how[protect->kind].op, how[protect->kind].layer, NULL, protect->path);
+    struct sbox_step *step = sbox_plan_add(plan, how[protect->kind].op, how[protect->kind].layer,
+                                           protect->text, protect->path);
     if (!step)
         return -ENOMEM;
     step->id = protect->id;

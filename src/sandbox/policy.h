@@ -25,14 +25,17 @@ struct sbox_policy_tree {
 /* Something inside the workspace that is protected where it lies (protect.h). */
 struct sbox_protect {
     enum sbox_protect_kind {
-        SBOX_PROTECT_PIN,  /* may not be renamed or removed */
-        SBOX_PROTECT_RO,   /* may not be changed */
-        SBOX_PROTECT_MASK, /* may not be seen */
+        SBOX_PROTECT_PIN,        /* may not be renamed or removed */
+        SBOX_PROTECT_RO,         /* may not be changed */
+        SBOX_PROTECT_FILTER,     /* is seen without its secrets, and not changed */
+        SBOX_PROTECT_FILTER_GIT, /* the same for what git obeys: lost, it ends the run */
+        SBOX_PROTECT_MASK,       /* may not be seen */
     } kind;
     char *path; /* relative to the root */
     struct sbox_fileid id;
     mode_t mode;
     const char *why; /* static */
+    char *text;      /* of a FILTER: what is left of it; else NULL */
 };
 
 /* One --ro, --rw, --mask or --unmask after its path was resolved (policy_paths.h). */

@@ -46,16 +46,17 @@ static int add_entry(struct sbox_protects *p, enum sbox_protect_kind kind,
 /* -- secrets ------------------------------------------------------------------------------------
  */
 
-static bool unmasked(const struct sbox_root *root, const struct sbox_policy_path *paths,
-                     size_t count, const char *path)
+bool sbox_protects_shows(const struct sbox_protects *p, const struct sbox_root *root,
+                         const char *path)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < p->path_count; i++) {
+        const struct sbox_policy_path *rule = &p->paths[i];
         const char *below =
-            paths[i].rule == SBOX_PATH_UNMASK ? sbox_path_below(paths[i].path, root->path) : NULL;
+            rule->rule == SBOX_PATH_UNMASK ? sbox_path_below(rule->path, root->path) : NULL;
         if (below && strcmp(below, path) == 0)
             return true;
     }
-    return false;
+    return p->show_all;
 }
 
 /* Is `path` `dir` or below it? Both relative to the root. */
@@ -146,11 +147,13 @@ static int protect_path(struct sbox_protects *p, const struct sbox_root *root,
 
 static int protect_entry(struct sbox_protects *p, const struct sbox_root *root,
                          const struct sbox_scan *scan, const struct sbox_scan_entry *e,
-                         bool show_secret, struct sbox_error *err)
+                         struct sbox_error *err)
 {
     switch (e->kind) {
     case SBOX_SCAN_SECRET:
-        return show_secret ? 0 : protect_secret(p, root, scan, e);
+        return sbox_protects_shows(p, root, e->path) ? 0 : protect_secret(p, root, scan, e);
+    case SBOX_SCAN_CONF:
+        return sbox_protects_add_conf(p, root, e);
     case SBOX_SCAN_GIT:
         return sbox_protects_add_git(p, root, e, err);
     case SBOX_SCAN_SOCKET:
@@ -168,16 +171,39 @@ static int by_path(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
+static bool is_masked(const struct sbox_protects *p, const char *path)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->items[i].kind == SBOX_PROTECT_MASK && strcmp(p->items[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+/* A mask lies on the file itself: nothing may be put between the two. */
+static void drop_masked(struct sbox_protects *p)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        struct sbox_protect *item = &p->items[i];
+        if (item->text && is_masked(p, item->path)) {
+            free(item->path);
+            free(item->text);
+        } else {
+            p->items[kept++] = *item;
+        }
+    }
+    p->count = kept;
+}
+
 int sbox_protects_gather(const struct sbox_root *root, const struct sbox_scan *scan,
                          const struct sbox_policy_path *paths, size_t path_count, bool allow_env,
                          struct sbox_protects *ret, struct sbox_error *err)
 {
-    struct sbox_protects p = {0};
+    struct sbox_protects p = {.paths = paths, .path_count = path_count, .show_all = allow_env};
     int r = 0;
     for (size_t i = 0; r == 0 && i < scan->count; i++) {
         const struct sbox_scan_entry *e = &scan->entries[i];
-        bool shown = allow_env || unmasked(root, paths, path_count, e->path);
-        r = protect_entry(&p, root, scan, e, shown, err);
+        r = protect_entry(&p, root, scan, e, err);
         if (r < 0 && e->kind != SBOX_SCAN_GIT) /* that one says more */
             (void)sbox_error_set(err, -r, "protect '%s'", sbox_esc(e->path));
     }
@@ -190,6 +216,7 @@ int sbox_protects_gather(const struct sbox_root *root, const struct sbox_scan *s
         sbox_protects_release(&p);
         return r;
     }
+    drop_masked(&p);
     if (p.count > 1)
         qsort(p.items, p.count, sizeof *p.items, by_path);
     *ret = p;
@@ -198,8 +225,11 @@ int sbox_protects_gather(const struct sbox_root *root, const struct sbox_scan *s
 
 void sbox_protects_release(struct sbox_protects *p)
 {
-    for (size_t i = 0; i < p->count; i++)
+    for (size_t i = 0; i < p->count; i++) {
         free(p->items[i].path);
+        free(p->items[i].text);
+    }
     free(p->items);
+    sbox_strv_release(&p->conf_names);
     *p = (struct sbox_protects){0};
 }

@@ -14,6 +14,11 @@ struct sbox_protects {
     bool secret_linked;  /* a masked secret has another hard link */
     const char *tracked_example; /* borrowed from the scan: for the message */
     const char *linked_example;
+    struct sbox_strv conf_names; /* of the environment, to which settings in the workspace refer */
+    /* While it is gathered: what is to be shown. */
+    const struct sbox_policy_path *paths;
+    size_t path_count;
+    bool show_all;
 };
 
 /* Secrets are masked unless allow_env, an UNMASK rule of `paths` names them, or they are tracked
@@ -21,8 +26,9 @@ struct sbox_protects {
  * directory is pinned; its hooks, config, config.worktree, commondir, gitdir, info/attributes, and
  * the same of each repository below modules and worktrees, become read-only where they exist, and
  * what they lead to where they are links. Live sockets of host processes are masked
- * (a stale one, on which nobody listens, is left alone). `paths` inside the workspace become RO
- * or MASK entries. */
+ * (a stale one, on which nobody listens, is left alone). Settings of package clients, and git's
+ * config, that hold secrets are shown with these taken out, or masked where that cannot be done.
+ * `paths` inside the workspace become RO or MASK entries. */
 int sbox_protects_gather(const struct sbox_root *root, const struct sbox_scan *scan,
                          const struct sbox_policy_path *paths, size_t path_count, bool allow_env,
                          struct sbox_protects *ret, struct sbox_error *err);

@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
+#include "base/strv.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -62,6 +63,28 @@ static int pin_parents(const struct git_walk *walk, const char *path)
     return 0;
 }
 
+static bool is_config(const char *path)
+{
+    return sbox_str_ends(path, "/config") || sbox_str_ends(path, "/config.worktree");
+}
+
+/* Read-only; a config that holds a secret (a token in a remote's URL, CI's extraheader) is shown
+ * without it. git could not work without any config, so that what is not understood is empty. */
+static int add_read_only(const struct git_walk *walk, int fd, const char *path,
+                         const struct stat *st, bool config)
+{
+    _cleanup_conf_ struct sbox_conf conf = {.verdict = SBOX_CONF_CLEAN};
+    int r = 0;
+    if (!config || !S_ISREG(st->st_mode) || sbox_protects_shows(walk->list, walk->root, path))
+        return add(walk, SBOX_PROTECT_RO, path, st, "git obeys it");
+    r = sbox_protect_conf_read(fd, SBOX_CONF_GIT, &conf);
+    if (r == 0 && conf.verdict == SBOX_CONF_CLEAN)
+        return add(walk, SBOX_PROTECT_RO, path, st, "git obeys it");
+    if (r == 0)
+        r = sbox_protects_add_filtered(walk->list, SBOX_PROTECT_FILTER_GIT, path, st, &conf);
+    return r < 0 ? sbox_error_set(walk->err, -r, "protect '%s'", sbox_esc(path)) : 0;
+}
+
 /* A part that is a link, to hooks kept in the work tree say. The link is held like a file; what it
  * leads to would still be writable. Outside the workspace nothing is. */
 static int protect_linked(const struct git_walk *walk, const char *path)
@@ -76,7 +99,12 @@ static int protect_linked(const struct git_walk *walk, const char *path)
                               "'%s' is a link that leads nowhere, so that a command could put "
                               "there what git obeys: remove it",
                               sbox_esc(path));
-    r = add(walk, SBOX_PROTECT_RO, target, &st, "git obeys it");
+    _cleanup_close_ int fd = sbox_open_beneath(walk->root->fd, target, O_PATH | O_NOFOLLOW);
+    struct stat now;
+    if (fd < 0 || fstat(fd, &now) < 0 ||
+        !sbox_fileid_equal(sbox_fileid_of(&st), sbox_fileid_of(&now)))
+        return sbox_error_set(walk->err, fd < 0 ? -fd : ESTALE, "protect '%s'", sbox_esc(target));
+    r = add_read_only(walk, fd, target, &st, is_config(path));
     return r < 0 ? r : pin_parents(walk, target);
 }
 
@@ -94,7 +122,8 @@ static int protect_part(const struct git_walk *walk, int dirfd, const char *dir,
         return 0;
     if (fd < 0 || fstat(fd, &st) < 0)
         return sbox_error_set(walk->err, fd < 0 ? -fd : errno, "protect '%s'", sbox_esc(path));
-    r = add(walk, kind, path, &st, why);
+    r = kind == SBOX_PROTECT_RO ? add_read_only(walk, fd, path, &st, is_config(path))
+                                : add(walk, kind, path, &st, why);
     if (r == 0 && S_ISLNK(st.st_mode))
         r = protect_linked(walk, path);
     return r < 0 ? r : 1;

@@ -75,7 +75,9 @@ static bool was_protected(const struct quarantine *q, const char *path)
     if ((size_t)snprintf(config, sizeof config, "%s/config", path) >= sizeof config)
         return false;
     for (size_t i = 0; i < q->protect_count; i++)
-        if (q->protects[i].kind == SBOX_PROTECT_RO && strcmp(q->protects[i].path, config) == 0)
+        if ((q->protects[i].kind == SBOX_PROTECT_RO ||
+             q->protects[i].kind == SBOX_PROTECT_FILTER_GIT) &&
+            strcmp(q->protects[i].path, config) == 0)
             return true;
     return false;
 }

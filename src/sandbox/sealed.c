@@ -216,6 +216,15 @@ static int step_mask(struct sbox_view *view, const struct sbox_step *step)
     return at < 0 ? at : sbox_mask_apply(at, step->mode);
 }
 
+static int step_filter(struct sbox_view *view, const struct sbox_step *step)
+{
+    _cleanup_close_ int at = sbox_sealed_open(view->workspace, step->target, step->id);
+    if (at < 0)
+        return at;
+    _cleanup_close_ int fd = sbox_view_text(view, step->source, step->attr);
+    return fd < 0 ? fd : sbox_mount_onto(fd, at);
+}
+
 static int run_sealed_step(struct sbox_view *view, const struct sbox_step *step)
 {
     switch ((int)step->op) {
@@ -226,6 +235,8 @@ static int run_sealed_step(struct sbox_view *view, const struct sbox_step *step)
     case SBOX_OP_PIN:
     case SBOX_OP_LOCK_RO:
         return step_self_bind(view, step);
+    case SBOX_OP_FILTER:
+        return step_filter(view, step);
     case SBOX_OP_MASK:
         return step_mask(view, step);
     default:

@@ -288,6 +288,14 @@ static int step_sysctl(struct sbox_view *view, const struct sbox_step *step)
     return fd < 0 ? -errno : sbox_write_full(fd, step->source, strlen(step->source));
 }
 
+int sbox_view_text(struct sbox_view *view, const char *text, uint64_t attr)
+{
+    char name[32];
+    (void)snprintf(name, sizeof name, SBOX_TEXT_FILE "%u", view->texts++);
+    int r = make_file(view->covers, name, text, 0444);
+    return r < 0 ? r : sbox_mount_clone(view->covers, name, 0, attr);
+}
+
 /* The file or link may lie in a directory that is shown read-only. Its target is looked for inside
  * the new root, since the process's own root is still the host's. */
 static int step_replace(struct sbox_view *view, const struct sbox_step *step)
@@ -296,10 +304,7 @@ static int step_replace(struct sbox_view *view, const struct sbox_step *step)
     _cleanup_close_ int at = (int)syscall(SYS_openat2, view->root, step->target, &how, sizeof how);
     if (at < 0)
         return -errno;
-    int r = make_file(view->covers, SBOX_REPLACED_FILE, step->source, 0444);
-    if (r < 0)
-        return r;
-    _cleanup_close_ int fd = sbox_mount_clone(view->covers, SBOX_REPLACED_FILE, 0, step->attr);
+    _cleanup_close_ int fd = sbox_view_text(view, step->source, step->attr);
     return fd < 0 ? fd : sbox_mount_onto(fd, at);
 }
 

@@ -18,6 +18,7 @@ struct sbox_view {
     int covers;    /* the directory that SBOX_HIDDEN_* lie below */
     int workspace; /* the workspace in the new root, once it is mounted; else -1 */
     unsigned scratch_dirs;
+    unsigned texts;              /* made so far by sbox_view_text */
     struct sbox_landlock *rules; /* gets a rule for each part of the view; NULL: none wanted */
     struct {
         int upper;        /* what the command wrote into the tree */
@@ -52,6 +53,9 @@ int sbox_view_seal(const struct sbox_plan *plan, struct sbox_view *view,
 int sbox_mount_clone(int dirfd, const char *path, unsigned flags, uint64_t attr);
 /* Puts a detached mount onto the file or directory that `target` is open on. */
 int sbox_mount_onto(int mount_fd, int target_fd);
+/* A detached mount of a small file that holds `text`; descriptor or -errno. Until the root is made
+ * read-only. */
+int sbox_view_text(struct sbox_view *view, const char *text, uint64_t attr);
 /* A SEALED step's target, reopened below the workspace; -ESTALE when it is not what was scanned. */
 int sbox_sealed_open(int workspace_fd, const char *path, struct sbox_fileid id);
 /* Covers an open file, link or directory so that it reads as empty. */
@@ -65,7 +69,7 @@ int sbox_mask_holds(int workspace_fd, const char *path);
 #define SBOX_EMPTY_DIR   ".sbox/empty"
 /* What is thrown away; mode 0, so that it is seen only where it is bound to. */
 #define SBOX_SCRATCH_DIR ".sbox/scratch"
-/* The text of the plan's REPLACE step: there is one. */
-#define SBOX_REPLACED_FILE ".sbox/text"
+/* Texts that stand in for files: a number follows. */
+#define SBOX_TEXT_FILE ".sbox/text-"
 
 #endif

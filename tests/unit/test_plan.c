@@ -84,8 +84,8 @@ static void phases_come_in_order(void **state)
 {
     struct world *w = *state;
     struct sbox_protect protects[] = {
-        {SBOX_PROTECT_MASK, root_path, {1, 2}, S_IFREG, "x"},
-        {SBOX_PROTECT_PIN, root_path, {1, 2}, S_IFDIR, "x"},
+        {SBOX_PROTECT_MASK, root_path, {1, 2}, S_IFREG, "x", NULL},
+        {SBOX_PROTECT_PIN, root_path, {1, 2}, S_IFDIR, "x", NULL},
     };
     w->policy.protects = protects;
     w->policy.protect_count = 2;
@@ -174,9 +174,9 @@ static void trees_then_pins_then_read_only_then_masks(void **state)
 {
     struct world *w = *state;
     struct sbox_protect protects[] = {
-        {SBOX_PROTECT_MASK, env, {1, 2}, S_IFREG | 0600, "m"},
-        {SBOX_PROTECT_RO, git_config, {3, 4}, S_IFREG | 0644, "r"},
-        {SBOX_PROTECT_PIN, git, {5, 6}, S_IFDIR | 0755, "p"},
+        {SBOX_PROTECT_MASK, env, {1, 2}, S_IFREG | 0600, "m", NULL},
+        {SBOX_PROTECT_RO, git_config, {3, 4}, S_IFREG | 0644, "r", NULL},
+        {SBOX_PROTECT_PIN, git, {5, 6}, S_IFDIR | 0755, "p", NULL},
     };
     struct sbox_policy_tree trees[] = {
         {.path = "node_modules", .id = {9, 9}, .mode = S_IFDIR | 0750},
@@ -205,10 +205,10 @@ static void what_lies_in_a_masked_directory_needs_no_step(void **state)
 {
     struct world *w = *state;
     struct sbox_protect protects[] = {
-        {SBOX_PROTECT_MASK, sub, {1, 2}, S_IFDIR | 0755, "--mask"},
-        {SBOX_PROTECT_MASK, sub_env, {1, 3}, S_IFREG | 0600, "m"},
-        {SBOX_PROTECT_PIN, sub_git, {1, 4}, S_IFDIR | 0755, "p"},
-        {SBOX_PROTECT_RO, sub_2, {1, 5}, S_IFDIR | 0755, "--ro"},
+        {SBOX_PROTECT_MASK, sub, {1, 2}, S_IFDIR | 0755, "--mask", NULL},
+        {SBOX_PROTECT_MASK, sub_env, {1, 3}, S_IFREG | 0600, "m", NULL},
+        {SBOX_PROTECT_PIN, sub_git, {1, 4}, S_IFDIR | 0755, "p", NULL},
+        {SBOX_PROTECT_RO, sub_2, {1, 5}, S_IFDIR | 0755, "--ro", NULL},
     };
     struct sbox_policy_tree trees[] = {
         {.path = "sub/node_modules", .id = {9, 9}, .mode = S_IFDIR | 0755},
@@ -375,7 +375,7 @@ static void the_host_s_network_is_left_as_it_is(void **state)
 static void a_dropped_layer_is_gone_and_core_is_not(void **state)
 {
     struct world *w = *state;
-    struct sbox_protect protects[] = {{SBOX_PROTECT_MASK, env, {1, 2}, S_IFREG, "m"}};
+    struct sbox_protect protects[] = {{SBOX_PROTECT_MASK, env, {1, 2}, S_IFREG, "m", NULL}};
     w->policy.protects = protects;
     w->policy.protect_count = 1;
     build(w);
