@@ -28,22 +28,10 @@ static bool is_target(struct sbox_text t)
     return t.size > 0;
 }
 
-/* RFC 3986 section 3.2.2: a colon in a host is an IPv6 address and stands in brackets, or nobody
- * knows where the port begins. */
-static int parse_authority(struct sbox_text t, uint16_t usual_port, struct sbox_host *ret,
-                           uint16_t *ret_port)
-{
-    const char *colon = memchr(t.at, ':', t.size);
-    bool again = colon && memchr(colon + 1, ':', (size_t)(t.at + t.size - colon - 1));
-    if (again && t.at[0] != '[')
-        return -EINVAL;
-    return sbox_host_port_parse(t.at, t.size, usual_port, ret, ret_port);
-}
-
 static int parse_connect(struct sbox_head *h, struct sbox_text target, const char **ret_why)
 {
     h->connect = true;
-    if (parse_authority(target, 0, &h->host, &h->port) < 0)
+    if (sbox_host_port_parse(target.at, target.size, 0, &h->host, &h->port) < 0)
         return sbox_head_refuse(ret_why, "a CONNECT target that is not HOST:PORT");
     return 0;
 }
@@ -61,7 +49,7 @@ static int parse_absolute(struct sbox_head *h, struct sbox_text target, const ch
     size_t size = 0;
     while (size < left && authority[size] != '/' && authority[size] != '?')
         size++;
-    if (parse_authority((struct sbox_text){authority, size}, HTTP_PORT, &h->host, &h->port) < 0)
+    if (sbox_host_port_parse(authority, size, HTTP_PORT, &h->host, &h->port) < 0)
         return sbox_head_refuse(ret_why, "a target whose host or port is none");
     h->path = (struct sbox_text){authority + size, left - size};
     if (h->path.size > 0)
@@ -100,8 +88,8 @@ static bool host_agrees(const struct sbox_head *h, struct sbox_text value)
     struct sbox_host host;
     uint16_t port = 0;
     uint16_t usual = h->connect ? h->port : HTTP_PORT;
-    return parse_authority(value, usual, &host, &port) == 0 && port == h->port &&
-           sbox_host_equal(&host, &h->host);
+    return sbox_host_port_parse(value.at, value.size, usual, &host, &port) == 0 &&
+           port == h->port && sbox_host_equal(&host, &h->host);
 }
 
 static int check_host(const struct sbox_head *h, const char **ret_why)
