@@ -67,24 +67,38 @@ static int gather_file(struct sbox_facts *f, const char *name)
     return 0;
 }
 
-/* A dangling link counts: systemd-resolved, or whoever else would write the file, is not running.
- */
+/* Where a dangling link of /etc leads, when that is outside of what is shown. */
+static int dangling_link(const char *name, char **ret)
+{
+    char link[PATH_MAX];
+    const char *at = link;
+    bool up = false;
+    ssize_t n = readlink(name, link, sizeof link - 1);
+    if (n <= 0)
+        return 0;
+    link[n] = '\0';
+    for (; sbox_str_starts(at, "../"); up = true)
+        at += 3;
+    char *path = NULL;
+    if (asprintf(&path, "%s%s", *at == '/' ? "" : up ? "/" : "/etc/", at) < 0)
+        return -ENOMEM;
+    if (shown(path) || strstr(path, "/..")) {
+        free(path);
+        return 0;
+    }
+    *ret = path;
+    return 0;
+}
+
+/* The link dangles where systemd-resolved, or whoever else would write the file, is not running. */
 static int gather_resolv_conf(struct sbox_facts *f)
 {
     static const char name[] = "/etc/resolv.conf";
     char path[PATH_MAX];
-    char link[PATH_MAX];
-    struct stat st;
-    if (lstat(name, &st) < 0)
-        return 0;
-    if (realpath(name, path)) {
-        f->resolv_conf = strdup(path);
-        return f->resolv_conf ? 0 : -ENOMEM;
-    }
-    ssize_t n = errno == ENOENT && S_ISLNK(st.st_mode) ? readlink(name, link, sizeof link) : -1;
-    if (n > 0 && asprintf(&f->resolv_conf, "%s%.*s", *link == '/' ? "" : "/etc/", (int)n, link) < 0)
-        return -ENOMEM;
-    return 0;
+    if (!realpath(name, path))
+        return dangling_link(name, &f->resolv_conf);
+    f->resolv_conf = strdup(path);
+    return f->resolv_conf ? 0 : -ENOMEM;
 }
 
 /* A program that binds port 80 does so inside where it may outside: root, who has no capabilities

@@ -40,7 +40,8 @@ struct sbox_facts {
     } files[SBOX_FACTS_FILES_MAX];
     size_t file_count;
 
-    /* Where /etc/resolv.conf leads, even if nothing is there; NULL when there is no such name. */
+    /* Where /etc/resolv.conf leads, even if nothing is there; NULL when the view can show nothing
+     * under that name. */
     char *resolv_conf;
     long first_free_port; /* the first port that the caller may bind; -1: not known */
     char *tty;            /* "/dev/pts/3" when one of 0-2 is a terminal, else NULL */

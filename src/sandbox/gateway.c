@@ -172,32 +172,31 @@ static int enter_gateway(struct side *gateway, int own_ns, struct sbox_failure *
     return sbox_rtnl_veth(gateway->rtnl, GATEWAY_LINK, INSIDE_LINK, own_ns);
 }
 
-static int build(struct side *inside, struct side *gateway, int own_ns,
-                 const struct sbox_policy_network *network, struct sbox_failure *failure)
+static int build(struct sbox_gateway *g, struct side *inside, struct side *gateway, int own_ns,
+                 struct sbox_failure *failure)
 {
-    bool v6 = true;
     int r = enter_gateway(gateway, own_ns, failure);
     if (r < 0)
         return r;
     failure->stage = "set up the gateway's network";
-    r = set_up_gateway(gateway, network, &v6);
+    r = set_up_gateway(gateway, g->network, &g->v6);
     if (r < 0)
         return r;
     failure->stage = "listen in the gateway";
-    r = sbox_gateway_listen(network, SBOX_SIDE_GATEWAY, v6);
+    r = sbox_gateway_listen(g, SBOX_SIDE_GATEWAY);
     if (r < 0)
         return r;
     failure->stage = "set up the network inside";
     if (setns(own_ns, CLONE_NEWNET) < 0)
         return -errno;
-    r = set_up_inside(inside, network, &v6);
+    r = set_up_inside(inside, g->network, &g->v6);
     if (r < 0)
         return r;
-    failure->stage = "listen inside for the host's ports";
-    return sbox_gateway_listen(network, SBOX_SIDE_INSIDE, v6);
+    failure->stage = "listen inside";
+    return sbox_gateway_listen(g, SBOX_SIDE_INSIDE);
 }
 
-int sbox_gateway_open(const struct sbox_policy_network *network, struct sbox_failure *failure)
+int sbox_gateway_open(struct sbox_gateway *g, struct sbox_failure *failure)
 {
     *failure = (struct sbox_failure){"open the network namespace", NULL};
     _cleanup_close_ int own_ns = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
@@ -215,7 +214,8 @@ int sbox_gateway_open(const struct sbox_policy_network *network, struct sbox_fai
                            .other4 = SBOX_NET_INSIDE4,
                            .other6 = SBOX_NET_INSIDE6,
                            .link_local = "fe80::1"};
-    int r = inside.rtnl < 0 ? inside.rtnl : build(&inside, &gateway, own_ns, network, failure);
+    g->v6 = true;
+    int r = inside.rtnl < 0 ? inside.rtnl : build(g, &inside, &gateway, own_ns, failure);
     sbox_close(inside.rtnl);
     if (r < 0)
         sbox_close(gateway.rtnl);

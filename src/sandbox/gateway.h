@@ -10,10 +10,17 @@
 #define SBOX_GATEWAY_STAGE_VETH "make the veth pair"
 #define SBOX_GATEWAY_STAGE_WAIT "wait for sbox-proxy"
 
+/* What a run's network needs beside the policy. */
+struct sbox_gateway {
+    const struct sbox_policy_network *network;
+    bool resolver_on_loopback; /* names are asked of 127.0.0.1, too */
+    bool v6;                   /* found out on the way */
+};
+
 /* Makes the namespace, the way to it and the listeners, and hands them over. Returns a descriptor
  * that keeps the namespace until init ends, so that without the proxy connections are refused; or
  * -errno. */
-int sbox_gateway_open(const struct sbox_policy_network *network, struct sbox_failure *failure);
+int sbox_gateway_open(struct sbox_gateway *gateway, struct sbox_failure *failure);
 
 /* Until the proxy accepts. 0; -ETIMEDOUT, -EPIPE when it ended, or another -errno. */
 int sbox_gateway_wait(int socket);
@@ -25,7 +32,6 @@ bool sbox_gateway_serve(int socket);
 enum { SBOX_GATEWAY_PATIENCE_MS = 10000 };
 enum sbox_gateway_side { SBOX_SIDE_GATEWAY, SBOX_SIDE_INSIDE };
 /* Opens and hands over what listens on that side. 0 or -errno. */
-int sbox_gateway_listen(const struct sbox_policy_network *network, enum sbox_gateway_side side,
-                        bool v6);
+int sbox_gateway_listen(const struct sbox_gateway *gateway, enum sbox_gateway_side side);
 
 #endif

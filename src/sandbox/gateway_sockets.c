@@ -86,25 +86,30 @@ static int open_both(int socket, enum sbox_listener_kind kind, const char *at4, 
     return r;
 }
 
+static int open_resolver(int socket, const char *at)
+{
+    int r = open_listener(socket,
+                          (struct listener){SBOX_LISTENER_DNS_UDP, AF_INET, SOCK_DGRAM, at, 53});
+    return r < 0 ? r
+                 : open_listener(socket, (struct listener){SBOX_LISTENER_DNS_TCP, AF_INET,
+                                                           SOCK_STREAM, at, 53});
+}
+
 static int listen_in_gateway(const struct sbox_policy_network *n, bool v6)
 {
-    static const struct listener fixed[] = {
-        {SBOX_LISTENER_PROXY, AF_INET, SOCK_STREAM, SBOX_NET_GATEWAY4, SBOX_NET_PROXY_PORT},
-        {SBOX_LISTENER_DNS_UDP, AF_INET, SOCK_DGRAM, SBOX_NET_GATEWAY4, 53},
-        {SBOX_LISTENER_DNS_TCP, AF_INET, SOCK_STREAM, SBOX_NET_GATEWAY4, 53},
-    };
-    int r = 0;
-    for (size_t i = 0; r == 0 && i < sizeof fixed / sizeof *fixed; i++)
-        r = open_listener(n->socket, fixed[i]);
+    int r = open_listener(n->socket, (struct listener){SBOX_LISTENER_PROXY, AF_INET, SOCK_STREAM,
+                                                       SBOX_NET_GATEWAY4, SBOX_NET_PROXY_PORT});
+    if (r == 0)
+        r = open_resolver(n->socket, SBOX_NET_GATEWAY4);
     for (size_t i = 0; r == 0 && i < n->port_count; i++)
         r = open_both(n->socket, SBOX_LISTENER_TRANSPARENT, "0.0.0.0", v6 ? "::" : NULL,
                       n->ports[i]);
     return r;
 }
 
-static int listen_inside(const struct sbox_policy_network *n, bool v6)
+static int listen_inside(const struct sbox_policy_network *n, bool v6, bool resolver)
 {
-    int r = 0;
+    int r = resolver ? open_resolver(n->socket, "127.0.0.1") : 0;
     for (size_t i = 0; r == 0 && i < n->host_port_count; i++)
         r = open_both(n->socket, SBOX_LISTENER_HOST_PORT, "127.0.0.1", v6 ? "::1" : NULL,
                       n->host_ports[i]);
@@ -112,13 +117,13 @@ static int listen_inside(const struct sbox_policy_network *n, bool v6)
     return r < 0 ? r : hand_over(n->socket, &end, -1);
 }
 
-int sbox_gateway_listen(const struct sbox_policy_network *network, enum sbox_gateway_side side,
-                        bool v6)
+int sbox_gateway_listen(const struct sbox_gateway *g, enum sbox_gateway_side side)
 {
     if (side == SBOX_SIDE_INSIDE)
-        return listen_inside(network, v6);
-    return fcntl(network->socket, F_SETFL, O_NONBLOCK) < 0 ? -errno
-                                                           : listen_in_gateway(network, v6);
+        return listen_inside(g->network, g->v6, g->resolver_on_loopback);
+    if (fcntl(g->network->socket, F_SETFL, O_NONBLOCK) < 0)
+        return -errno;
+    return listen_in_gateway(g->network, g->v6);
 }
 
 int sbox_gateway_wait(int socket)

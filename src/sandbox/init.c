@@ -170,7 +170,9 @@ static int open_gateway(const struct sbox_init_context *c, const struct command 
     if (!c->policy->network || !(c->plan->namespaces & CLONE_NEWNET))
         return -1;
     enter_network(c, command);
-    int fd = sbox_gateway_open(c->policy->network, &failure);
+    struct sbox_gateway gateway = {.network = c->policy->network,
+                                   .resolver_on_loopback = c->plan->resolver_on_loopback};
+    int fd = sbox_gateway_open(&gateway, &failure);
     if (fd < 0)
         die(c, fd, failure.stage, NULL);
     return fd;

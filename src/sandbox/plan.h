@@ -110,10 +110,11 @@ struct sbox_plan {
     size_t count;
     size_t room;
     struct sbox_strv strings;
-    uint64_t namespaces; /* CLONE_NEW* */
-    bool guard;          /* a guard process is needed */
-    bool undumpable;     /* init and guard clear their dumpable flag */
-    bool host_root;      /* tests only (layer `view` off): the host's root instead of an own one */
+    uint64_t namespaces;       /* CLONE_NEW* */
+    bool resolver_on_loopback; /* there is no resolv.conf inside: programs ask 127.0.0.1 */
+    bool guard;                /* a guard process is needed */
+    bool undumpable;           /* init and guard clear their dumpable flag */
+    bool host_root; /* tests only (layer `view` off): the host's root instead of an own one */
     const char *workspace; /* relative to the new root */
 };
 

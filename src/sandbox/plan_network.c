@@ -47,6 +47,7 @@ int sbox_plan_network(struct sbox_plan *plan, const struct sbox_policy *policy,
                       const struct sbox_facts *facts)
 {
     bool pending = policy->network && facts->resolv_conf;
+    plan->resolver_on_loopback = policy->network && !facts->resolv_conf;
     for (size_t i = 0; i < facts->file_count; i++) {
         bool ours = pending && is_resolv_conf(facts, facts->files[i].path);
         int r = add_file(plan, facts->files[i].path,

@@ -168,6 +168,15 @@ static int step_dir(struct sbox_view *view, const struct sbox_step *step)
     return fd < 0 ? -errno : grant(view, step, fd);
 }
 
+static int step_file(struct sbox_view *view, const struct sbox_step *step)
+{
+    int r = make_file(view->root, step->target, step->source, 0444);
+    if (r < 0 || step->grant == SBOX_GRANT_NONE)
+        return r;
+    _cleanup_close_ int fd = openat(view->root, step->target, O_PATH | O_CLOEXEC);
+    return fd < 0 ? -errno : grant(view, step, fd);
+}
+
 static int step_bind(struct sbox_view *view, const struct sbox_step *step)
 {
     _cleanup_close_ int fd = sbox_mount_clone(AT_FDCWD, step->source, AT_RECURSIVE, step->attr);
@@ -327,7 +336,7 @@ static int run_setup_step(struct sbox_view *view, const struct sbox_step *step)
     case SBOX_OP_SYMLINK:
         return step_symlink(view, step);
     case SBOX_OP_FILE:
-        return make_file(view->root, step->target, step->source, 0444);
+        return step_file(view, step);
     case SBOX_OP_BIND:
         r = step_bind(view, step);
         break;

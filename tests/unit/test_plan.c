@@ -318,6 +318,14 @@ static void names_are_asked_of_the_proxy_where_there_is_a_network(void **state)
     assert_true(is_read_only(step));
     ORDER(w, SBOX_OP_BIND, "etc", SBOX_OP_REPLACE, "etc/resolv.conf");
     assert_true(w->plan.namespaces & CLONE_NEWNET);
+    assert_false(w->plan.resolver_on_loopback);
+    w->facts.resolv_conf = NULL;
+    build(w);
+    assert_int_equal(place_of(w, SBOX_OP_REPLACE, NULL), -1);
+    assert_true(w->plan.resolver_on_loopback);
+    w->policy.network = NULL;
+    build(w);
+    assert_false(w->plan.resolver_on_loopback);
 }
 
 /* Where the link leads is not shown: the text is put there, once, also if nothing is there. */
