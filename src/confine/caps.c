@@ -38,14 +38,26 @@ static int lock_securebits(void)
     return prctl(PR_SET_SECUREBITS, wanted_bits, 0, 0, 0) < 0 ? -errno : 0;
 }
 
+/* Dropping asks for CAP_SETPCAP before it looks whether there is anything to drop, or such a
+ * capability at all: only when it refuses is the look worth a call. */
+static int drop_bounding(unsigned cap)
+{
+    if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0)
+        return 0;
+    if (errno != EPERM)
+        return -errno;
+    int held = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
+    if (held < 0)
+        return -errno;
+    return held ? -EPERM : 0;
+}
+
 static int reduce_bounding(uint64_t mask)
 {
     for (unsigned cap = 0; cap < CAPS_MAX; cap++) {
-        int held = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
-        if (held < 0)
-            return errno == EINVAL ? 0 : -errno; /* past the last one of this kernel */
-        if (held && !(mask & SBOX_CAP(cap)) && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
-            return -errno;
+        int r = mask & SBOX_CAP(cap) ? 0 : drop_bounding(cap);
+        if (r < 0)
+            return r == -EINVAL ? 0 : r; /* past the last one of this kernel */
     }
     return 0;
 }

@@ -156,7 +156,7 @@ static void mark_yarn(struct sbox_scan_node *node, bool pnp)
 
 static int read_names(int dir, const struct around *around, struct sbox_scan_node *node)
 {
-    _Alignas(struct dirent64) char buffer[32768];
+    _Alignas(struct dirent64) char buffer[8192];
     bool pnp = false;
     for (;;) {
         long n = syscall(SYS_getdents64, dir, buffer, sizeof buffer);

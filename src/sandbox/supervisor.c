@@ -276,6 +276,14 @@ static void drain_guard(struct run *run)
         (void)sbox_strv_add(&run->result->ended_by, "the guard process died");
 }
 
+static int wait_for(pid_t pid)
+{
+    int status = 0;
+    while (waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
+        continue;
+    return status;
+}
+
 static void finish(struct run *run)
 {
     int status = 0;
@@ -285,8 +293,14 @@ static void finish(struct run *run)
             (void)kill(run->init_pid, SIGKILL);
         sbox_close(run->socket);
         run->socket = -1;
-        while (waitpid(run->init_pid, &status, __WALL) < 0 && errno == EINTR)
-            continue;
+        /* What comes after a run may look at the workspace while init still takes its mounts down
+         * (0.2 ms): it reports the end when it has seen everything else inside die, with all that
+         * they had open closed, and writes nothing itself. A guard's last look is another matter:
+         * it waits for a dead init, whatever that reported. */
+        if (run->exited && run->guard_pid <= 0)
+            run->result->ending = run->init_pid;
+        else
+            status = wait_for(run->init_pid);
     }
     run->over = true;
     drain_guard(run);
@@ -359,6 +373,8 @@ int sbox_sandbox_run(const struct sbox_policy *policy, const struct sbox_facts *
 
 void sbox_sandbox_result_release(struct sbox_sandbox_result *result)
 {
+    if (result->ending > 0)
+        (void)wait_for(result->ending);
     sbox_strv_release(&result->discarded);
     sbox_strv_release(&result->masked_again);
     sbox_strv_release(&result->ended_by);
