@@ -1,6 +1,12 @@
 # The sandbox's side of the network: namespace, routes, listeners, what the command can do to them.
 # The proxy is a stand-in that dials nobody (sbox-gateway): it says what was dialled.
 load ../helpers/common
+load ../helpers/attack
+
+teardown()
+{
+    remove_targets
+}
 
 setup()
 {
@@ -326,4 +332,37 @@ PY
     assert_output_has "/etc/resolv.conf  (names are answered by sbox-proxy"
     inside --dry-run true
     refute_output_has "resolv.conf"
+}
+
+# What a network changes in the attack table: other addresses answer EACCES, and there is an interface
+# with a way to the gateway.
+@test "with a network each row of the attack table answers as without, but for those of the network" {
+    plant_targets
+    attack "$SBOX" run ./probe all >"$T/without"
+    attack "$GATEWAY" --port=443 run ./probe all >"$T/with"
+    sed -i '/^net\./s/ENETUNREACH/EACCES/' "$T/without"
+    run diff "$T/without" "$T/with"
+    assert_equal "$(grep '^[<>]' <<<"$output" | sort)" "< net.dns	EACCES
+< net.interfaces	none
+< net.route	none
+> net.dns	OK
+> net.interfaces	OK
+> net.route	OK"
+}
+
+@test "bare: the host's network and its resolver, and the other walls as ever" {
+    inside --allow-net-out readlink /proc/self/ns/net
+    assert_equal "$output" "$(readlink /proc/self/ns/net)"
+    assert_stderr_has "deprecated"
+    inside --allow-net-out cat /etc/resolv.conf
+    assert_equal "$output" "$(cat /etc/resolv.conf)"
+    plant_targets
+    attack "$SBOX" run ./probe all >"$T/without"
+    attack "$SBOX" run --allow-net-out ./probe all >"$T/bare"
+    # Abstract sockets of the host exist there; Landlock holds them (ABI 6).
+    sed -i '/^unix\.abstract/s/ECONNREFUSED/EPERM/' "$T/without"
+    run diff <(grep -v '^net\.' "$T/without") <(grep -v '^net\.' "$T/bare")
+    assert_equal "$output" ""
+    run grep -E '^net\.(raw|family|netlink|sctp|dccp)' "$T/bare"
+    refute_output_has OK
 }
