@@ -17,7 +17,8 @@ static void run_release(struct sbox_run *run)
         free(run->paths[i].path);
     free(run->paths);
     free(run->trees);
-    free(run->cache_path);
+    sbox_home_caches_release(&run->caches);
+    sbox_cachedir_release(&run->cache_dir);
     sbox_run_network_release(&run->network);
     sbox_protects_release(&run->protects);
     sbox_env_wipe_strv(&run->environment);
@@ -132,6 +133,8 @@ static int boot(struct sbox_run *run, const struct sbox_run_changes *changes)
     sbox_run_say_after(run, &result);
     mark_lost_tree(run, &result);
     int status = clean_up(run, exit_status(&result));
+    if (run->install)
+        sbox_home_caches_settle(&run->caches);
     if (run->install && result.exec_errno == 0)
         sbox_run_say_installed(run);
     sbox_run_journal(run, status);

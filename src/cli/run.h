@@ -9,6 +9,7 @@
 #include "lock/verify.h"
 #include "project/install_verb.h"
 #include "sandbox/facts.h"
+#include "sandbox/home_caches.h"
 #include "sandbox/policy.h"
 #include "sandbox/protect.h"
 #include "sandbox/sandbox.h"
@@ -24,7 +25,8 @@ struct sbox_run {
     struct sbox_facts facts;
     struct sbox_policy policy;
     struct sbox_run_network network;
-    char *cache_path;
+    struct sbox_cachedir cache_dir;
+    struct sbox_home_caches caches;
     bool keep_environment;
     bool install;    /* an install run */
     bool may_differ; /* ... that starts over a tree that is not what was locked */

@@ -47,6 +47,18 @@ static int add_trees(struct sbox_run *run, struct sbox_error *err)
     return 0;
 }
 
+/* Caches of other projects are as private as their locks. */
+static int check_not_cache(const struct sbox_run *run, const struct sbox_policy_path *path,
+                           struct sbox_error *err)
+{
+    bool exposes = path->rule == SBOX_PATH_RO || path->rule == SBOX_PATH_RW;
+    const char *top = run->cache_dir.top;
+    if (!exposes || !top || !sbox_path_within(path->path, top))
+        return 0;
+    return sbox_error_say(err, EPERM, "'%s' lies in sbox's cache directory, which is never exposed",
+                          sbox_esc(path->path));
+}
+
 static int add_paths(struct sbox_run *run, const struct sbox_options *o, struct sbox_error *err)
 {
     const struct {
@@ -68,6 +80,9 @@ static int add_paths(struct sbox_run *run, const struct sbox_options *o, struct 
             if (r < 0)
                 return r;
             run->policy.path_count++;
+            r = check_not_cache(run, &run->paths[run->policy.path_count - 1], err);
+            if (r < 0)
+                return r;
         }
     run->policy.paths = run->paths;
     return 0;
@@ -125,14 +140,41 @@ static int add_descriptors(struct sbox_run *run, const struct sbox_options *o,
     return 0;
 }
 
+/* What keeps a package manager from making a dependency tree where nobody would check it, or from
+ * writing beside the caches that a run has. The caller's own setting stands. */
+static int add_install_variables(struct sbox_strv *set, const struct sbox_run *run,
+                                 const char *program)
+{
+    static const struct {
+        const char *program;
+        const char *name;
+        const char *value;
+        bool below_home;
+    } variables[] = {
+        {"pnpm", "npm_config_store_dir", "/.cache/pnpm/store", true},
+        {"poetry", "POETRY_VIRTUALENVS_IN_PROJECT", "true", false},
+        {"uv", "UV_LINK_MODE", "copy", false},
+    };
+    const char *home = run->policy.home ? run->policy.home : "";
+    for (size_t i = 0; program && i < sizeof variables / sizeof *variables; i++)
+        if (strcmp(program, variables[i].program) == 0 && !getenv(variables[i].name))
+            return sbox_strv_addf(set, "%s=%s%s", variables[i].name,
+                                  variables[i].below_home ? home : "", variables[i].value);
+    return 0;
+}
+
 /* Variables that name places which do not exist inside, or agree with the view. */
 static int add_fixed_variables(struct sbox_strv *set, const struct sbox_run *run)
 {
     const char *tmp = getenv("TMPDIR");
+    const char *cache = getenv("XDG_CACHE_HOME");
     int r = sbox_strv_addf(set, "PWD=%s", run->session.root.cwd);
     if (r == 0 && tmp && *tmp && !sbox_path_within(tmp, "/tmp") &&
         !sbox_path_within(tmp, run->session.root.path))
         r = sbox_strv_add(set, "TMPDIR=/tmp");
+    if (r == 0 && cache && *cache && run->policy.home &&
+        !sbox_path_within(cache, run->session.root.path))
+        r = sbox_strv_addf(set, "XDG_CACHE_HOME=%s/.cache", run->policy.home);
     return r;
 }
 
@@ -142,6 +184,8 @@ static int add_environment(struct sbox_run *run, const struct sbox_options *o,
     _cleanup_strv_ struct sbox_strv pass = {0};
     _cleanup_strv_ struct sbox_strv set = {0};
     int r = add_fixed_variables(&set, run);
+    if (r == 0 && run->install)
+        r = add_install_variables(&set, run, sbox_install_program(o->args));
     for (size_t i = 0; r == 0 && i < o->env.count; i++)
         r = sbox_strv_add(strchr(o->env.items[i], '=') ? &set : &pass, o->env.items[i]);
     if (r < 0)
@@ -160,31 +204,44 @@ static int add_environment(struct sbox_run *run, const struct sbox_options *o,
 /* ~/.cache/sbox/<id>/<tree>/<cache>, made here: the plan only names them. */
 static int add_kept_caches(struct sbox_run *run, struct sbox_error *err)
 {
-    char id[SBOX_PROJECT_ID_SIZE];
     char path[PATH_MAX];
-    const char *base = getenv("XDG_CACHE_HOME");
-    const char *home = run->policy.home;
-    bool own = base && base[0] == '/';
-    if (!own && !home)
+    const char *root = run->session.root.path;
+    if (!run->cache_dir.path)
         return sbox_error_say(err, ENOENT, "--keep-cache: no home directory to keep it in");
-    sbox_project_id(run->session.root.path, id);
-    if (asprintf(&run->cache_path, "%s%s/sbox/%s", own ? base : home, own ? "" : "/.cache", id) < 0)
-        return sbox_error_set(err, ENOMEM, "--keep-cache");
-    if (sbox_path_within(run->cache_path, run->session.root.path))
-        return sbox_error_say(err, EINVAL, "--keep-cache: '%s' lies in the workspace",
-                              sbox_esc(run->cache_path));
-    for (size_t t = 0; t < run->policy.tree_count; t++)
-        for (size_t i = 0; sbox_tree_caches[i]; i++) {
-            int r = sbox_plan_cache_dir(run->cache_path, run->trees[t].path, sbox_tree_caches[i],
-                                        path, sizeof path);
+    int r = sbox_cachedir_make(&run->cache_dir, root, err);
+    for (size_t t = 0; r == 0 && t < run->policy.tree_count; t++)
+        for (size_t i = 0; r == 0 && sbox_tree_caches[i]; i++) {
+            r = sbox_plan_cache_dir(run->cache_dir.path, run->trees[t].path, sbox_tree_caches[i],
+                                    path, sizeof path);
             if (r == 0)
                 r = sbox_mkdir_parents(AT_FDCWD, path, 0700);
             if (r < 0)
                 return sbox_error_set(err, -r, "--keep-cache: make '%s'", sbox_esc(path));
         }
-    run->policy.cache_path = run->cache_path;
+    run->policy.cache_path = run->cache_dir.path;
     run->policy.keep_cache = true;
-    return 0;
+    return r;
+}
+
+/* Package managers' caches. Without a home directory they have no place inside. */
+static int add_caches(struct sbox_run *run, const struct sbox_options *o, struct sbox_error *err)
+{
+    struct sbox_policy *p = &run->policy;
+    if (!p->home)
+        return 0;
+    int r = sbox_cachedir_name(p->home, getenv("XDG_CACHE_HOME"), run->session.root.path,
+                               &run->cache_dir, err);
+    if (r < 0)
+        return r;
+    const struct sbox_home_caches_request request = {.home = p->home,
+                                                     .dir = &run->cache_dir,
+                                                     .root_path = run->session.root.path,
+                                                     .install = run->install && !o->dry_run};
+    r = sbox_home_caches_gather(&request, &run->caches, err);
+    p->caches = run->caches.items;
+    p->cache_count = run->caches.count;
+    p->cache_top = run->cache_dir.top;
+    return r;
 }
 
 static bool is_withheld(const struct sbox_env_report *dropped, const char *name)
@@ -240,6 +297,8 @@ int sbox_run_make_policy(struct sbox_run *run, const struct sbox_options *o, str
     int r = check_owner(run, err);
     if (r == 0)
         r = add_trees(run, err);
+    if (r == 0)
+        r = add_caches(run, o, err);
     if (r == 0 && o->keep_cache)
         r = add_kept_caches(run, err);
     if (r == 0)

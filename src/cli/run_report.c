@@ -54,12 +54,14 @@ static void say_discarded(const struct sbox_sandbox_result *result)
 
 void sbox_run_say_after(const struct sbox_run *run, const struct sbox_sandbox_result *result)
 {
-    (void)run;
     for (size_t i = 0; i < result->masked_again.count && i < 3; i++)
         sbox_note("'%s' was replaced while the command ran; it was hidden again",
                   sbox_esc(result->masked_again.items[i]));
     for (size_t i = 0; i < result->ended_by.count; i++)
         sbox_say("%s", result->ended_by.items[i]);
+    if (result->plain_caches)
+        sbox_note("no layers on this kernel or file system: %s",
+                  run->install ? "the host's own caches were not used" : "caches were read-only");
     say_discarded(result);
 }
 
@@ -69,7 +71,8 @@ static const char *access_text(const struct sbox_step *step)
         return "hidden";
     if (step->op == SBOX_OP_FILTER || step->op == SBOX_OP_REPLACE)
         return "filtered";
-    if (step->op == SBOX_OP_OVERLAY)
+    if (step->op == SBOX_OP_OVERLAY || step->op == SBOX_OP_AGAIN ||
+        (step->op == SBOX_OP_LAYERS && !step->source))
         return "throw-away";
     if (step->op == SBOX_OP_LOCK_RO || (step->attr & MOUNT_ATTR_RDONLY))
         return "read-only";

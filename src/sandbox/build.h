@@ -16,6 +16,7 @@ int sbox_plan_network(struct sbox_plan *plan, const struct sbox_policy *policy,
                       const struct sbox_facts *facts);
 int sbox_plan_home(struct sbox_plan *plan, const struct sbox_policy *policy,
                    const struct sbox_facts *facts);
+int sbox_plan_caches(struct sbox_plan *plan, const struct sbox_policy *policy); /* part of home */
 int sbox_plan_workspace(struct sbox_plan *plan, const struct sbox_policy *policy);
 /* Where --keep-cache keeps one cache directory of one tree on the host. 0 or -ENAMETOOLONG. */
 int sbox_plan_cache_dir(const char *cache_path, const char *tree, const char *cache, char *ret,

@@ -33,7 +33,6 @@ const char *const sbox_home_programs[] = {
     ".yarn/bin",
     ".npm-global",
     "go/bin",
-    "go/pkg/mod",
     "go/src",
     "sdk",
     ".dotnet",

@@ -47,7 +47,11 @@ void sbox_init_send(int socket, enum sbox_init_event event, int code, uint64_t c
 
 static void send_ready(struct sbox_init_context *c, const int fds[SBOX_INIT_FDS])
 {
-    struct sbox_init_message m = {.event = SBOX_INIT_READY, .code = c->view.read_only_trees};
+    struct sbox_init_message m = {
+        .event = SBOX_INIT_READY,
+        .code = (c->view.read_only_trees ? SBOX_READY_TREES_RO : 0) |
+                (c->view.plain_caches ? SBOX_READY_CACHES_PLAIN : 0),
+    };
     struct iovec data = {&m, sizeof m};
     union {
         char raw[CMSG_SPACE(sizeof(int) * SBOX_INIT_FDS)];

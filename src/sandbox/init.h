@@ -12,6 +12,9 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+/* How READY qualifies itself, as bits of its code. */
+enum { SBOX_READY_TREES_RO = 1, SBOX_READY_CACHES_PLAIN = 2 };
+
 enum sbox_init_event {
     SBOX_INIT_READY,     /* sealed; carries the descriptors of enum sbox_init_fd when guarded */
     SBOX_INIT_FAILED,    /* code: errno, text: the step */

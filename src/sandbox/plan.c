@@ -31,6 +31,8 @@ static const char *const op_texts[] = {
     [SBOX_OP_FILE] = "file",
     [SBOX_OP_BIND] = "bind",
     [SBOX_OP_WORKSPACE] = "workspace",
+    [SBOX_OP_LAYERS] = "layers",
+    [SBOX_OP_AGAIN] = "bind",
     [SBOX_OP_SCRATCH] = "throw-away",
     [SBOX_OP_PROC] = "proc",
     [SBOX_OP_DEVPTS] = "devpts",
@@ -61,16 +63,10 @@ void sbox_plan_release(struct sbox_plan *plan)
     *plan = (struct sbox_plan){0};
 }
 
-static int keep_string(struct sbox_plan *plan, const char *s, const char **ret)
+const char *sbox_plan_keep(struct sbox_plan *plan, const char *s)
 {
-    if (!s) {
-        *ret = NULL;
-        return 0;
-    }
-    int r = sbox_strv_add(&plan->strings, s);
-    if (r == 0)
-        *ret = plan->strings.items[plan->strings.count - 1];
-    return r;
+    return sbox_strv_add(&plan->strings, s) < 0 ? NULL
+                                                : plan->strings.items[plan->strings.count - 1];
 }
 
 struct sbox_step *sbox_plan_add(struct sbox_plan *plan, enum sbox_op op, enum sbox_layer layer,
@@ -86,8 +82,9 @@ struct sbox_step *sbox_plan_add(struct sbox_plan *plan, enum sbox_op op, enum sb
     }
     struct sbox_step *step = &plan->steps[plan->count];
     *step = (struct sbox_step){.op = op, .layer = layer};
-    if (keep_string(plan, source, &step->source) < 0 ||
-        keep_string(plan, target, &step->target) < 0)
+    step->source = source ? sbox_plan_keep(plan, source) : NULL;
+    step->target = target ? sbox_plan_keep(plan, target) : NULL;
+    if ((source && !step->source) || (target && !step->target))
         return NULL;
     plan->count++;
     return step;

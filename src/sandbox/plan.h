@@ -55,6 +55,8 @@ enum sbox_op {
     SBOX_OP_FILE,      /* a small file that holds the bytes of `source` */
     SBOX_OP_BIND,      /* host path `source`, recursively, with mount attributes `attr` */
     SBOX_OP_WORKSPACE, /* the same for the workspace: reopened and compared with `id` */
+    SBOX_OP_LAYERS,    /* `lower` under `source`/u; NULL: under a directory that is thrown away */
+    SBOX_OP_AGAIN,     /* what lies at `source` of the new root, at `target` as well */
     SBOX_OP_SCRATCH,   /* a fresh writable directory with `mode`, thrown away at the end */
     SBOX_OP_PROC,      /* procfs of the sandbox's own pid namespace */
     SBOX_OP_DEVPTS,
@@ -92,6 +94,8 @@ enum sbox_grant {
     SBOX_GRANT_DEVICE,
 };
 
+enum { SBOX_STEP_LOWERS = 2 };
+
 struct sbox_step {
     enum sbox_op op;
     enum sbox_layer layer;
@@ -101,8 +105,10 @@ struct sbox_step {
     bool optional;      /* a source that does not exist is passed over */
     const char *source; /* owned by the plan's strings */
     const char *target;
-    struct sbox_fileid id; /* what a reopened descriptor must be */
-    const char *why;       /* for --dry-run; static */
+    const char
+        *lower[SBOX_STEP_LOWERS]; /* LAYERS: host directories, the upper one first; or NULL */
+    struct sbox_fileid id;        /* what a reopened descriptor must be */
+    const char *why;              /* for --dry-run; static */
 };
 
 struct sbox_plan {
@@ -124,6 +130,9 @@ void sbox_plan_release(struct sbox_plan *plan);
  * pointer is valid until the next call. */
 struct sbox_step *sbox_plan_add(struct sbox_plan *plan, enum sbox_op op, enum sbox_layer layer,
                                 const char *source, const char *target);
+
+/* Copies a string that lives as long as the plan; NULL when out of memory. */
+const char *sbox_plan_keep(struct sbox_plan *plan, const char *s);
 
 enum sbox_phase sbox_op_phase(enum sbox_op op);
 const char *sbox_op_text(enum sbox_op op);

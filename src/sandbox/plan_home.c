@@ -58,6 +58,14 @@ static int add_setting(struct sbox_plan *plan, const char *home,
     return 0;
 }
 
+static bool is_cache(const struct sbox_policy *policy, const char *name)
+{
+    for (size_t i = 0; i < policy->cache_count; i++)
+        if (strcmp(policy->caches[i].place, name) == 0)
+            return true;
+    return false;
+}
+
 static int add_git_config(struct sbox_plan *plan, const char *home, const char *text)
 {
     char path[PATH_MAX];
@@ -87,7 +95,10 @@ int sbox_plan_home(struct sbox_plan *plan, const struct sbox_policy *policy,
     for (size_t i = 0; r == 0 && i < facts->home_programs.count; i++)
         r = add_toolchain(plan, home, facts->home_programs.items[i]);
     for (size_t i = 0; r == 0 && i < sizeof throw_away / sizeof *throw_away; i++)
-        r = add_throw_away(plan, home, throw_away[i]);
+        if (!is_cache(policy, throw_away[i]))
+            r = add_throw_away(plan, home, throw_away[i]);
+    if (r == 0)
+        r = sbox_plan_caches(plan, policy);
     for (size_t i = 0; r == 0 && i < facts->setting_count; i++)
         r = add_setting(plan, home, &facts->settings[i]);
     return r == 0 ? add_git_config(plan, home, facts->git_config) : r;

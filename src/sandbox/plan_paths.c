@@ -49,17 +49,17 @@ static int add_path(struct sbox_plan *plan, const struct sbox_policy *policy,
     return 0;
 }
 
-/* A path that was exposed and holds sbox's data directory: the data directory stays hidden. */
-static int hide_data(struct sbox_plan *plan, const struct sbox_policy *policy)
+/* A path that was exposed and holds a directory of sbox's own: that stays hidden. */
+static int hide_own(struct sbox_plan *plan, const struct sbox_policy *policy, const char *own,
+                    const char *why)
 {
-    for (size_t i = 0; policy->data_path && i < policy->path_count; i++) {
-        if (!sbox_path_within(policy->data_path, policy->paths[i].path))
+    for (size_t i = 0; own && i < policy->path_count; i++) {
+        if (!sbox_path_within(own, policy->paths[i].path))
             continue;
-        struct sbox_step *step =
-            sbox_plan_add(plan, SBOX_OP_HIDE, SBOX_LAYER_CORE, NULL, policy->data_path + 1);
+        struct sbox_step *step = sbox_plan_add(plan, SBOX_OP_HIDE, SBOX_LAYER_CORE, NULL, own + 1);
         if (!step)
             return -ENOMEM;
-        step->why = "sbox's own data directory";
+        step->why = why;
         return 0;
     }
     return 0;
@@ -79,5 +79,9 @@ int sbox_plan_paths(struct sbox_plan *plan, const struct sbox_policy *policy)
     for (size_t i = 0; r == 0 && i < policy->path_count; i++)
         r = add_path(plan, policy, sorted[i]);
     free(sorted);
-    return r == 0 ? hide_data(plan, policy) : r;
+    if (r == 0)
+        r = hide_own(plan, policy, policy->data_path, "sbox's own data directory");
+    if (r == 0)
+        r = hide_own(plan, policy, policy->cache_top, "caches of install runs");
+    return r;
 }

@@ -46,6 +46,13 @@ struct sbox_policy_path {
     struct sbox_fileid id;
 };
 
+/* One cache of a package manager (home_caches.h). */
+struct sbox_policy_cache {
+    const char *place; /* where the tool looks, below $HOME; static */
+    char *own;         /* the project's private one: holds `u` and `w`; NULL: there is none */
+    char *host;        /* the host's own, a layer below it; NULL */
+};
+
 /* Egress: what of the network exists inside, beside loopback (gateway.c). */
 struct sbox_policy_network {
     int socket; /* init's end of the pair to sbox-proxy: listeners go over it (net/wire.h) */
@@ -77,8 +84,11 @@ struct sbox_policy {
     const struct sbox_policy_path *paths;
     size_t path_count;
 
-    const char *home;         /* canonical; NULL when the caller has none */
-    const char *data_path;    /* sbox's data directory: never visible */
+    const char *home;      /* canonical; NULL when the caller has none */
+    const char *data_path; /* sbox's data directory: never visible */
+    const struct sbox_policy_cache *caches;
+    size_t cache_count;
+    const char *cache_top;    /* ~/.cache/sbox: never visible as such; NULL when there is no home */
     const char *cache_path;   /* ~/.cache/sbox/<id>: for --keep-cache; NULL otherwise */
     char *const *command;     /* argv, NULL-terminated */
     char *const *environment; /* already scrubbed */

@@ -24,8 +24,9 @@ struct sbox_sandbox_result {
     struct sbox_strv masked_again;
     struct sbox_strv ended_by; /* sentences: why the guard ended the run */
     char *lost;                /* the path whose mount was lost, relative to the workspace; NULL */
-    bool read_only_trees;
-    pid_t ending; /* init, which may not be gone yet: waited for by release; 0 */
+    bool read_only_trees;      /* no layer could be put over them */
+    bool plain_caches;         /* ... nor over caches (view.h) */
+    pid_t ending;              /* init, which may not be gone yet: waited for by release; 0 */
 };
 
 /* Seen by tests only: changes the plan before it is carried out. */

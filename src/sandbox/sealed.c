@@ -18,7 +18,6 @@
 #include <linux/stat.h>
 #include <sys/mount.h>
 #include <sys/sysmacros.h>
-#include <sys/xattr.h>
 
 int sbox_sealed_open(int workspace_fd, const char *path, struct sbox_fileid id)
 {
@@ -75,51 +74,14 @@ static int hide_caches(int upper, int lower)
     return 0;
 }
 
-/* Directories `u` and `w` of a fresh directory on scratch. */
-static int make_layers(struct sbox_view *view, char *ret_upper, char *ret_work, size_t size,
-                       mode_t mode)
-{
-    char name[32];
-    char sub[64];
-    (void)snprintf(name, sizeof name, "%u", view->scratch_dirs++);
-    if (mkdirat(view->scratch, name, 0700) < 0)
-        return -errno;
-    (void)snprintf(sub, sizeof sub, "%s/u", name);
-    if (mkdirat(view->scratch, sub, mode & 07777) < 0)
-        return -errno;
-    (void)snprintf(ret_upper, size, "/proc/self/fd/%d/%s", view->scratch, sub);
-    (void)snprintf(sub, sizeof sub, "%s/w", name);
-    if (mkdirat(view->scratch, sub, 0700) < 0)
-        return -errno;
-    (void)snprintf(ret_work, size, "/proc/self/fd/%d/%s", view->scratch, sub);
-    return openat(view->scratch, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
 /* The lower layer is named "." with the tree as current directory: no path of the workspace is ever
  * looked up, and names with commas or colons need no escaping. */
-static int make_overlay(int lower, const char *upper, const char *work, uint64_t attr)
+static int make_overlay(int lower, const struct sbox_layer_pair *pair, uint64_t attr)
 {
     if (fchdir(lower) < 0)
         return -errno;
-    _cleanup_close_ int fs = fsopen("overlay", FSOPEN_CLOEXEC);
-    if (fs < 0)
-        return -errno;
-    if (fsconfig(fs, FSCONFIG_SET_STRING, "lowerdir", ".", 0) < 0 ||
-        fsconfig(fs, FSCONFIG_SET_STRING, "upperdir", upper, 0) < 0 ||
-        fsconfig(fs, FSCONFIG_SET_STRING, "workdir", work, 0) < 0 ||
-        fsconfig(fs, FSCONFIG_SET_FLAG, "userxattr", NULL, 0) < 0 ||
-        fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
-        return -errno;
-    int fd = fsmount(fs, FSMOUNT_CLOEXEC, (unsigned)attr);
-    return fd < 0 ? -errno : fd;
-}
-
-/* tmpfs keeps user.* attributes only since 6.6; without them overlayfs silently degrades (renames
- * of directories fail), so this is found out by trying. */
-static bool has_user_xattrs(int dirfd)
-{
-    return fsetxattr(dirfd, "user.sbox.probe", "1", 1, 0) == 0 &&
-           fremovexattr(dirfd, "user.sbox.probe") == 0;
+    int r = sbox_layers_mount(".", pair, attr);
+    return chdir("/") < 0 ? -errno : r;
 }
 
 static int cover_cache(struct sbox_view *view, int tree, const char *cache, uint64_t attr)
@@ -150,36 +112,38 @@ static int mount_read_only(struct sbox_view *view, int tree, uint64_t attr)
     return r;
 }
 
-static int step_overlay(struct sbox_view *view, const struct sbox_step *step)
+static int mount_tree(struct sbox_view *view, const struct sbox_step *step, int tree,
+                      struct sbox_layer_pair *pair)
 {
-    char upper[96];
-    char work[96];
-    if (view->overlay_count == SBOX_OVERLAYS_MAX)
-        return -E2BIG;
-    _cleanup_close_ int tree = sbox_sealed_open(view->workspace, step->target, step->id);
-    if (tree < 0)
-        return tree;
-    _cleanup_close_ int layers = make_layers(view, upper, work, sizeof upper, step->mode);
-    if (layers < 0)
-        return layers == -1 ? -errno : layers;
-    _cleanup_close_ int upper_fd = openat(layers, "u", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (upper_fd < 0)
-        return -errno;
-    if (!has_user_xattrs(upper_fd))
-        return mount_read_only(view, tree, step->attr);
-    int r = hide_caches(upper_fd, tree);
+    int r = sbox_layers_scratch(view, step->mode, pair);
     if (r < 0)
         return r;
-    _cleanup_close_ int overlay = make_overlay(tree, upper, work, step->attr);
-    if (chdir("/") < 0)
-        return -errno;
+    if (!sbox_layers_possible(pair->fd))
+        return mount_read_only(view, tree, step->attr);
+    r = hide_caches(pair->fd, tree);
+    if (r < 0)
+        return r;
+    _cleanup_close_ int overlay = make_overlay(tree, pair, step->attr);
     if (overlay < 0)
         return overlay;
     r = sbox_mount_onto(overlay, tree);
     if (r == 0) {
         view->overlays[view->overlay_count].path = step->target;
-        view->overlays[view->overlay_count++].upper = TAKE_FD(upper_fd);
+        view->overlays[view->overlay_count++].upper = TAKE_FD(pair->fd);
     }
+    return r;
+}
+
+static int step_overlay(struct sbox_view *view, const struct sbox_step *step)
+{
+    struct sbox_layer_pair pair = {.fd = -1};
+    if (view->overlay_count == SBOX_OVERLAYS_MAX)
+        return -E2BIG;
+    _cleanup_close_ int tree = sbox_sealed_open(view->workspace, step->target, step->id);
+    if (tree < 0)
+        return tree;
+    int r = mount_tree(view, step, tree, &pair);
+    sbox_close(pair.fd);
     return r;
 }
 

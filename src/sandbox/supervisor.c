@@ -123,7 +123,8 @@ static void take_descriptors(struct msghdr *message, int fds[SBOX_INIT_FDS])
 static void on_ready(struct run *run, const struct sbox_init_message *m,
                      const int fds[SBOX_INIT_FDS])
 {
-    run->result->read_only_trees = m->code != 0;
+    run->result->read_only_trees = m->code & SBOX_READY_TREES_RO;
+    run->result->plain_caches = m->code & SBOX_READY_CACHES_PLAIN;
     run->result->started = true;
     if (run->plan->guard)
         run->status = start_guard(run, fds);

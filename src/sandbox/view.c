@@ -205,6 +205,18 @@ static int step_workspace(struct sbox_view *view, const struct sbox_step *step)
     return view->workspace < 0 ? -errno : 0;
 }
 
+static int step_layers(struct sbox_view *view, const struct sbox_step *step)
+{
+    _cleanup_close_ int fd = sbox_layers_step(view, step);
+    return fd < 0 ? fd : place(view->root, fd, step->target);
+}
+
+static int step_again(struct sbox_view *view, const struct sbox_step *step)
+{
+    _cleanup_close_ int fd = sbox_mount_clone(view->root, step->source, 0, step->attr);
+    return fd < 0 ? fd : place(view->root, fd, step->target);
+}
+
 static int step_scratch(struct sbox_view *view, const struct sbox_step *step)
 {
     char name[32];
@@ -342,6 +354,10 @@ static int run_setup_step(struct sbox_view *view, const struct sbox_step *step)
         break;
     case SBOX_OP_WORKSPACE:
         return step_workspace(view, step);
+    case SBOX_OP_LAYERS:
+        return step_layers(view, step);
+    case SBOX_OP_AGAIN:
+        return step_again(view, step);
     case SBOX_OP_SCRATCH:
         return step_scratch(view, step);
     case SBOX_OP_PROC:

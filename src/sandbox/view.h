@@ -26,6 +26,7 @@ struct sbox_view {
     } overlays[SBOX_OVERLAYS_MAX];
     size_t overlay_count;
     bool read_only_trees; /* no overlay could be made: trees are read-only (kernel below 6.6) */
+    bool plain_caches;    /* the same for caches: the private ones alone, or read-only */
 };
 
 /* Where it failed: borrowed from the plan. */
@@ -62,6 +63,22 @@ int sbox_sealed_open(int workspace_fd, const char *path, struct sbox_fileid id);
 int sbox_mask_apply(int target_fd, mode_t mode);
 /* Is `path` covered by a mask right now? 1, 0, or -errno (-ENOENT when nothing is there). */
 int sbox_mask_holds(int workspace_fd, const char *path);
+
+/* Layers (layers.c): an upper directory and overlayfs's work directory, named so that mount finds
+ * them while `fd`, the upper one, is open. */
+struct sbox_layer_pair {
+    int fd;
+    char upper[96];
+    char work[96];
+};
+/* A fresh pair that is thrown away with the sandbox. */
+int sbox_layers_scratch(struct sbox_view *view, mode_t mode, struct sbox_layer_pair *ret);
+/* Can this file system hold an upper layer? */
+bool sbox_layers_possible(int upper_fd);
+/* A detached overlay; `lower` as the mount option lowerdir takes it. Descriptor or -errno. */
+int sbox_layers_mount(const char *lower, const struct sbox_layer_pair *pair, uint64_t attr);
+/* What a LAYERS step mounts, detached. Descriptor or -errno. */
+int sbox_layers_step(struct sbox_view *view, const struct sbox_step *step);
 
 /* One place inside for hidden things: an empty file and an empty directory nobody may open. */
 #define SBOX_HIDDEN_FILE ".sbox/file"
