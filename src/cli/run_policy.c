@@ -236,6 +236,7 @@ static int add_caches(struct sbox_run *run, const struct sbox_options *o, struct
     const struct sbox_home_caches_request request = {.home = p->home,
                                                      .dir = &run->cache_dir,
                                                      .root_path = run->session.root.path,
+                                                     .program = sbox_install_program(o->args),
                                                      .install = run->install && !o->dry_run};
     r = sbox_home_caches_gather(&request, &run->caches, err);
     p->caches = run->caches.items;

@@ -11,28 +11,29 @@
  * environments are not among them: they are no cache but a dependency tree. */
 static const struct {
     const char *place;
-    bool shared; /* the host's own is a layer below */
+    bool shared;         /* the host's own is a layer below */
+    const char *program; /* it needs the place writable, even if there is nothing; or NULL */
 } caches[] = {
-    {".npm", false},
-    {".yarn/berry", false},
-    {".bun/install/cache", false},
-    {".bundle/cache", false},
-    {".cargo/registry", true}, /* archives are checked against Cargo.lock */
-    {".cargo/git", true},
-    {"go/pkg", true}, /* modules are checked against go.sum */
-    {".cache/pip", false},
-    {".cache/uv", false},
-    {".cache/yarn", false},
-    {".cache/pnpm", false},
-    {".cache/pypoetry/cache", false},
-    {".cache/pypoetry/artifacts", false},
-    {".cache/go-build", false},
-    {".cache/composer", false},
-    {".cache/node-gyp", true},
-    {".cache/node/corepack", true},
-    {".cache/ms-playwright", true},
-    {".cache/puppeteer", true},
-    {".cache/Cypress", true},
+    {".npm", false, NULL},
+    {".yarn/berry", false, NULL},
+    {".bun/install/cache", false, "bun"},
+    {".bundle/cache", false, "bundle"},
+    {".cargo/registry", true, "cargo"}, /* archives are checked against Cargo.lock */
+    {".cargo/git", true, "cargo"},
+    {"go/pkg", true, "go"}, /* modules are checked against go.sum */
+    {".cache/pip", false, NULL},
+    {".cache/uv", false, NULL},
+    {".cache/yarn", false, NULL},
+    {".cache/pnpm", false, NULL},
+    {".cache/pypoetry/cache", false, NULL},
+    {".cache/pypoetry/artifacts", false, NULL},
+    {".cache/go-build", false, NULL},
+    {".cache/composer", false, NULL},
+    {".cache/node-gyp", true, NULL},
+    {".cache/node/corepack", true, NULL},
+    {".cache/ms-playwright", true, NULL},
+    {".cache/puppeteer", true, NULL},
+    {".cache/Cypress", true, NULL},
 };
 
 enum { CACHES = sizeof caches / sizeof *caches };
@@ -104,7 +105,9 @@ static int find_one(struct gather *g, size_t i, struct sbox_error *err)
     int r = find_own(g, i, &c->own, err);
     if (r == 0)
         r = find_host(g, i, &c->host);
-    if (r < 0 || c->own || c->host)
+    const char *program = g->request->program;
+    bool needed = program && caches[i].program && strcmp(program, caches[i].program) == 0;
+    if (r < 0 || c->own || c->host || needed)
         g->found.count++; /* what was allocated is released with the rest */
     return r;
 }

@@ -20,7 +20,8 @@ struct sbox_home_caches_request {
     const char *home;
     const struct sbox_cachedir *dir;
     const char *root_path;
-    bool install; /* the private ones are made where they are not there */
+    const char *program; /* sbox_install_program() of the command; may be NULL */
+    bool install;        /* the private ones are made where they are not there */
 };
 
 /* Looks for what is there: nothing is nearly free. 0 or -errno; a private directory that is not to

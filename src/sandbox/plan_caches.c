@@ -54,11 +54,21 @@ static int add_together(struct sbox_plan *plan, const struct sbox_policy_cache *
     return finish(add_layers(plan, NULL, home, NULL, TOGETHER), NULL);
 }
 
+static int add_empty(struct sbox_plan *plan, const char *target, const char *why)
+{
+    struct sbox_step *step = sbox_plan_add(plan, SBOX_OP_SCRATCH, SBOX_LAYER_VIEW, NULL, target);
+    if (step)
+        step->mode = 0700;
+    return finish(step, why);
+}
+
 static int add_thrown_away(struct sbox_plan *plan, const struct sbox_policy_cache *cache,
                            const char *content, const char *target, bool *together)
 {
     static const char why[] = "cache; what is written is thrown away";
     char source[PATH_MAX];
+    if (!cache->host && !cache->own)
+        return add_empty(plan, target, why);
     if (cache->host)
         return finish(add_layers(plan, NULL, cache->own ? content : NULL, cache->host, target),
                       why);

@@ -46,7 +46,7 @@ struct sbox_policy_path {
     struct sbox_fileid id;
 };
 
-/* One cache of a package manager (home_caches.h). */
+/* One cache of a package manager (home_caches.h); with neither directory it is empty. */
 struct sbox_policy_cache {
     const char *place; /* where the tool looks, below $HOME; static */
     char *own;         /* the project's private one: holds `u` and `w`; NULL: there is none */

@@ -1,56 +1,17 @@
 # Install runs: which commands they are, over which trees they start, what they keep and what they
 # say. Packages come from archives made on the spot: no network, no registry.
 load ../helpers/common
+load ../helpers/install
 load ../helpers/trees
 
 setup()
 {
-    setup_project
-    printf '{"name":"p","version":"1.0.0"}\n' >package.json
-    ENV=(npm_config_update_notifier=false npm_config_audit=false npm_config_fund=false)
+    setup_install
 }
 
 teardown()
 {
     clean_project
-}
-
-# pack NAME VERSION: $T/NAME-VERSION.tgz, an npm package.
-pack()
-{
-    local dir=$T/pack
-    mkdir -p "$dir/package"
-    printf '{"name":"%s","version":"%s","bin":"./cli.js"}\n' "$1" "$2" >"$dir/package/package.json"
-    printf '#!/usr/bin/env node\nconsole.log("%s %s")\n' "$1" "$2" >"$dir/package/cli.js"
-    tar -C "$dir" -czf "$P/$1-$2.tgz" package
-    rm -rf "$dir"
-}
-
-# installed NAME VERSION: the tree of the host holds it.
-installed()
-{
-    assert_equal "$(node -p "require('$P/node_modules/$1/package.json').version")" "$2"
-}
-
-# A locked project with one package.
-locked_project()
-{
-    pack dep 1.0.0
-    sbox npm install ./dep-1.0.0.tgz
-    sbox lock
-}
-
-boots()
-{
-    inside node node_modules/dep/cli.js
-    assert_status 0
-}
-
-refused()
-{
-    inside touch marker
-    assert_status 120
-    [[ ! -e marker ]]
 }
 
 @test "an empty project: install, refused until it is locked, then it runs" {
@@ -163,7 +124,6 @@ sbox: review: sbox status; accept: sbox lock"
 
 @test "matrix: an install that broke off is repaired by npm ci" {
     locked_project
-    pack big 1.0.0
     inside --install sh -c 'rm -rf node_modules/dep; mkdir node_modules/big; kill -9 $$'
     assert_status 137
     refused
@@ -253,4 +213,27 @@ sbox: review: sbox status; accept: sbox lock"
     refute_output_has 'throw-away   node_modules'
     run --separate-stderr sbox --dry-run npm test
     assert_output_has 'throw-away   node_modules'
+}
+
+@test "D9: a virtual environment is made, locked, and changed by pip" {
+    local wheel
+    wheel=$(/usr/bin/python3 "$FIXTURES/pyapp/make-wheel" "$P")
+    wheel=$P/$(basename "$wheel")
+    ENV=(PIP_DISABLE_PIP_VERSION_CHECK=1)
+    run --separate-stderr sbox /usr/bin/python3 -m venv .venv
+    assert_status 0
+    assert_stderr_has '+ pip '
+    run --separate-stderr sbox .venv/bin/pip install -q --no-index "$wheel"
+    assert_status 0
+    assert_stderr_has "'.venv' was never locked"
+    assert_stderr_has '+ greeter 1.0'
+    inside .venv/bin/greet you
+    assert_status 120
+    sbox lock
+    inside .venv/bin/greet you
+    assert_status 0
+    assert_equal "$stderr" ""
+    run --separate-stderr sbox .venv/bin/python -m pip uninstall -qy greeter
+    assert_status 0
+    assert_stderr_has '- greeter 1.0'
 }

@@ -16,6 +16,8 @@ struct world {
     char root[256];
 };
 
+static const char *program; /* of the command, for gather() */
+
 static int gather(struct world *w, const struct scratch *s, const char *xdg, bool install,
                   struct sbox_error *err)
 {
@@ -24,8 +26,11 @@ static int gather(struct world *w, const struct scratch *s, const char *xdg, boo
     (void)snprintf(w->root, sizeof w->root, "%s/home/p", s->path);
     scratch_mkdir(s, "home/p");
     assert_int_equal(sbox_cachedir_name(w->home, xdg, w->root, &w->dir, NULL), 0);
-    const struct sbox_home_caches_request request = {
-        .home = w->home, .dir = &w->dir, .root_path = w->root, .install = install};
+    const struct sbox_home_caches_request request = {.home = w->home,
+                                                     .dir = &w->dir,
+                                                     .root_path = w->root,
+                                                     .program = program,
+                                                     .install = install};
     return sbox_home_caches_gather(&request, &w->caches, err);
 }
 
@@ -139,6 +144,18 @@ static void test_nothing_there(void **state)
     release(&w);
 }
 
+static void test_what_the_program_needs(void **state)
+{
+    struct world w;
+    program = "cargo";
+    assert_int_equal(gather(&w, *state, NULL, false, NULL), 0);
+    program = NULL;
+    assert_int_equal(w.caches.count, 2);
+    assert_null(cache(&w, ".cargo/registry")->host);
+    assert_null(cache(&w, ".cargo/git")->own);
+    release(&w);
+}
+
 static void test_the_host_s_own(void **state)
 {
     const struct scratch *s = *state;
@@ -203,10 +220,9 @@ static char host_go[] = "/home/u/go/pkg";
 static char host_gyp[] = "/home/u/.cache/node-gyp";
 
 static const struct sbox_policy_cache some[] = {
-    {".npm", own_npm, NULL},
-    {".cache/pip", own_pip, NULL},
-    {"go/pkg", own_go, host_go},
-    {".cache/node-gyp", NULL, host_gyp},
+    {".npm", own_npm, NULL},     {".cache/pip", own_pip, NULL},
+    {"go/pkg", own_go, host_go}, {".cache/node-gyp", NULL, host_gyp},
+    {".cargo/git", NULL, NULL},
 };
 
 static const struct sbox_step *only_step(const struct sbox_plan *plan, const char *target)
@@ -236,7 +252,7 @@ static void test_plan_of_an_ordinary_run(void **state)
 {
     (void)state;
     struct sbox_plan plan = {0};
-    struct sbox_policy policy = {.home = "/home/u", .caches = some, .cache_count = 4};
+    struct sbox_policy policy = {.home = "/home/u", .caches = some, .cache_count = 5};
     assert_int_equal(sbox_plan_caches(&plan, &policy), 0);
     expect_step(&plan, ".sbox/caches", SBOX_OP_LAYERS, "-", "/c/id/home", "-");
     assert_int_equal(only_step(&plan, ".sbox/caches")->grant, SBOX_GRANT_NONE);
@@ -244,6 +260,8 @@ static void test_plan_of_an_ordinary_run(void **state)
     expect_step(&plan, "home/u/.cache/pip", SBOX_OP_AGAIN, ".sbox/caches/.cache/pip/u", "-", "-");
     expect_step(&plan, "home/u/go/pkg", SBOX_OP_LAYERS, "-", "/c/id/home/go/pkg/u", host_go);
     expect_step(&plan, "home/u/.cache/node-gyp", SBOX_OP_LAYERS, "-", host_gyp, "-");
+    expect_step(&plan, "home/u/.cargo/git", SBOX_OP_SCRATCH, "-", "-", "-");
+    assert_int_equal(only_step(&plan, "home/u/.cargo/git")->mode, 0700);
     sbox_plan_release(&plan);
 }
 
@@ -274,6 +292,7 @@ int main(void)
         IN_SCRATCH(test_not_in_the_workspace),
         IN_SCRATCH(test_not_of_others),
         IN_SCRATCH(test_nothing_there),
+        IN_SCRATCH(test_what_the_program_needs),
         IN_SCRATCH(test_the_host_s_own),
         IN_SCRATCH(test_private_ones),
         IN_SCRATCH(test_what_overlayfs_leaves_can_be_removed),
