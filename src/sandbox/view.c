@@ -208,13 +208,13 @@ static int step_workspace(struct sbox_view *view, const struct sbox_step *step)
 static int step_layers(struct sbox_view *view, const struct sbox_step *step)
 {
     _cleanup_close_ int fd = sbox_layers_step(view, step);
-    return fd < 0 ? fd : place(view->root, fd, step->target);
+    return fd < 0 ? fd : expose(view, step, fd);
 }
 
 static int step_again(struct sbox_view *view, const struct sbox_step *step)
 {
     _cleanup_close_ int fd = sbox_mount_clone(view->root, step->source, 0, step->attr);
-    return fd < 0 ? fd : place(view->root, fd, step->target);
+    return fd < 0 ? fd : expose(view, step, fd);
 }
 
 static int step_scratch(struct sbox_view *view, const struct sbox_step *step)
