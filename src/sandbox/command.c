@@ -3,11 +3,12 @@
  *
  * Theory of operation. init forks it first of all, and while init builds the view on one processor,
  * it does on another what needs nothing of the view: it makes the network namespace (the dearest of
- * all, 0.35 ms), drops capabilities, loads the filter (0.1 ms). init gets the network namespace
- * over a socket of theirs and enters it. When the view is complete init says go. pivot_root has
- * moved this process's root and current directory along with init's; a look at a path now sees the
- * view.
+ * all, 0.35 ms), the gateway where there is a network (twice as dear again), drops capabilities,
+ * loads the filter (0.1 ms). init gets the network namespace over a socket of theirs and enters it.
+ * When the view is complete init says go. pivot_root has moved this process's root and current
+ * directory along with init's; a look at a path now sees the view.
  */
+#include "sandbox/gateway.h"
 #include "sandbox/init.h"
 
 #include "base/cleanup.h"
@@ -42,6 +43,18 @@ static int raise_loopback(void)
     return s < 0 || ioctl(s, SIOCSIFFLAGS, &request) < 0 ? -errno : 0;
 }
 
+static void make_gateway(const struct sbox_init_context *c, int init, int own_ns)
+{
+    struct sbox_failure failure = {NULL, NULL};
+    struct sbox_gateway gateway = {.network = c->policy->network,
+                                   .resolver_on_loopback = c->plan->resolver_on_loopback};
+    _cleanup_close_ int fd = sbox_gateway_open(&gateway, own_ns, &failure);
+    if (fd < 0)
+        fail(c, fd, failure.stage, NULL);
+    if (sbox_wire_send(init, "", 1, fd) < 0)
+        fail(c, -errno, "hand over the gateway", NULL);
+}
+
 static void make_network(const struct sbox_init_context *c, int init)
 {
     if (!(c->plan->namespaces & CLONE_NEWNET))
@@ -54,6 +67,8 @@ static void make_network(const struct sbox_init_context *c, int init)
     _cleanup_close_ int fd = openat(c->host_proc, "self/ns/net", O_RDONLY | O_CLOEXEC);
     if (fd < 0 || sbox_wire_send(init, "", 1, fd) < 0)
         fail(c, -errno, "hand over the network namespace", NULL);
+    if (c->policy->network)
+        make_gateway(c, init, fd);
 }
 
 /* -- steps ------------------------------------------------------------------------------------- */

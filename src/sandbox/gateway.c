@@ -1,15 +1,16 @@
 /* The gateway: the only network that a run with network options has.
  *
  * Theory of operation (who has which address: net/layout.h)
- * 1. init is in the sandbox's network namespace, which has lo and nothing else. It makes a second
- *    one, owned by the same user namespace, and a veth pair between the two.
+ * 1. The process that becomes the command has made the sandbox's network namespace, with lo and
+ *    nothing else. Beside init, which builds the view meanwhile, it makes a second one, owned by
+ * the same user namespace, and a veth pair between the two.
  * 2. The gateway takes every address of the ranges, and each literal that is allowed, for its own:
- *    a `local` route. The listeners there are opened by init, which still has the capabilities for
- *    low ports, and handed to sbox-proxy; what was dialled is what getsockname(2) tells it.
+ *    a `local` route. The listeners there are opened while there still are the capabilities for low
+ *    ports, and handed to sbox-proxy; what was dialled is what getsockname(2) tells it.
  * 3. Back inside: routes to the ranges and the literals through the gateway, `prohibit` for all
  *    else, so that a program learns at once (EACCES) that there is no way.
- * 4. init's copies of the listeners are closed, the namespace is kept: with the proxy dead,
- *    connections are refused. The gateway forwards nothing: it has no other interface.
+ * 4. Here the listeners are closed, the namespace is kept by init: with the proxy dead, connections
+ *    are refused. The gateway forwards nothing: it has no other interface.
  *
  * The command has no capability: it changes no route, address or rule of either namespace, has no
  * descriptor of the gateway, and sends packets to it through the veth only, where nothing but the
@@ -28,7 +29,6 @@
 #include "net/rtnl.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <net/if.h>
 #include <sched.h>
 
@@ -196,12 +196,9 @@ static int build(struct sbox_gateway *g, struct side *inside, struct side *gatew
     return sbox_gateway_listen(g, SBOX_SIDE_INSIDE);
 }
 
-int sbox_gateway_open(struct sbox_gateway *g, struct sbox_failure *failure)
+int sbox_gateway_open(struct sbox_gateway *g, int own_ns, struct sbox_failure *failure)
 {
-    *failure = (struct sbox_failure){"open the network namespace", NULL};
-    _cleanup_close_ int own_ns = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-    if (own_ns < 0)
-        return -errno;
+    *failure = (struct sbox_failure){"open an rtnetlink socket", NULL};
     struct side inside = {.rtnl = sbox_rtnl_open(),
                           .own4 = SBOX_NET_INSIDE4,
                           .own6 = SBOX_NET_INSIDE6,

@@ -1,6 +1,6 @@
 /* The network of a run with network options (gateway.c): a second namespace whose listeners
- * sbox-proxy accepts on (net/layout.h, net/wire.h). All of it runs in init, after clone: no heap,
- * no stdio. */
+ * sbox-proxy accepts on (net/layout.h, net/wire.h). It is made by the process that becomes the
+ * command and served by init, both after clone: no heap, no stdio. */
 #ifndef SBOX_SANDBOX_GATEWAY_H
 #define SBOX_SANDBOX_GATEWAY_H
 
@@ -17,12 +17,13 @@ struct sbox_gateway {
     bool v6;                   /* found out on the way */
 };
 
-/* Makes the namespace, the way to it and the listeners, and hands them over. Returns a descriptor
- * that keeps the namespace until init ends, so that without the proxy connections are refused; or
- * -errno. */
-int sbox_gateway_open(struct sbox_gateway *gateway, struct sbox_failure *failure);
+/* For the process that becomes the command, in the sandbox's network namespace, which `own_ns` is
+ * open on. Makes the namespace, the way to it and the listeners, and hands them over. Returns a
+ * descriptor that keeps the namespace until init ends, so that without the proxy connections are
+ * refused; or -errno. */
+int sbox_gateway_open(struct sbox_gateway *gateway, int own_ns, struct sbox_failure *failure);
 
-/* Until the proxy accepts. 0; -ETIMEDOUT, -EPIPE when it ended, or another -errno. */
+/* For init. Until the proxy accepts. 0; -ETIMEDOUT, -EPIPE when it ended, or another -errno. */
 int sbox_gateway_wait(int socket);
 
 /* The socket is readable: makes the sockets that the proxy wants. False: poll it no longer. */

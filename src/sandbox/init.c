@@ -6,8 +6,8 @@
  * then does it clear dumpable: afterwards its /proc files belong to root.
  * 3. It forks the process that becomes the command, which makes the network namespace and confines
  *    itself meanwhile (command.c).
- * 4. The view is built and sealed (view.c, sealed.c). It enters the network namespace; where there
- *    is a network, it does so before and makes the gateway first (gateway.c).
+ * 4. The view is built and sealed (view.c, sealed.c). It enters the network namespace and, where
+ *    there is a gateway, waits for sbox-proxy (gateway.c).
  * 5. It wipes its copy of the caller's environment, waits for the guard to be in place, lets the
  *    command go, gives up its capabilities but for what reading the upper layers takes, and stays.
  *    It must: when the last process that set a mount namespace up leaves it, a kept directory
@@ -154,32 +154,25 @@ static void start_command(struct sbox_init_context *c, struct command *ret)
     *ret = (struct command){.pid = pid, .socket = pair[0]};
 }
 
-static void enter_network(const struct sbox_init_context *c, const struct command *command)
+static int receive_descriptor(const struct sbox_init_context *c, const struct command *command)
 {
-    _cleanup_close_ int fd = -1;
     char made;
-    if (!(c->plan->namespaces & CLONE_NEWNET))
-        return;
+    int fd = -1;
     int r = sbox_wire_receive(command->socket, &made, sizeof made, &fd);
     if (r <= 0) /* it has said why, and is heard first */
         die(c, r < 0 ? r : -ECHILD, "start the command", NULL);
-    if (setns(fd, CLONE_NEWNET) < 0)
-        die(c, -errno, "enter the network namespace", NULL);
+    return fd;
 }
 
-/* -1: no network. Early: sbox-proxy gets ready while the view is built. */
-static int open_gateway(const struct sbox_init_context *c, const struct command *command)
+/* What keeps the gateway for as long as init lives; -1: no network. */
+static int enter_network(const struct sbox_init_context *c, const struct command *command)
 {
-    struct sbox_failure failure = {NULL, NULL};
-    if (!c->policy->network || !(c->plan->namespaces & CLONE_NEWNET))
+    if (!(c->plan->namespaces & CLONE_NEWNET))
         return -1;
-    enter_network(c, command);
-    struct sbox_gateway gateway = {.network = c->policy->network,
-                                   .resolver_on_loopback = c->plan->resolver_on_loopback};
-    int fd = sbox_gateway_open(&gateway, &failure);
-    if (fd < 0)
-        die(c, fd, failure.stage, NULL);
-    return fd;
+    _cleanup_close_ int fd = receive_descriptor(c, command);
+    if (setns(fd, CLONE_NEWNET) < 0)
+        die(c, -errno, "enter the network namespace", NULL);
+    return c->policy->network ? receive_descriptor(c, command) : -1;
 }
 
 static void wait_for_proxy(const struct sbox_init_context *c, int gateway)
@@ -293,10 +286,8 @@ void sbox_init_main(struct sbox_init_context *c)
     struct command command;
     begin_rules(c);
     start_command(c, &command);
-    int gateway = open_gateway(c, &command);
     build(c);
-    if (gateway < 0)
-        enter_network(c, &command);
+    int gateway = enter_network(c, &command);
     sbox_env_wipe(environ);
     (void)sigemptyset(&child);
     (void)sigaddset(&child, SIGCHLD);
