@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "cli/in_path.h"
 #include "cli/net_options.h"
+#include "cli/shortcut.h"
 
 #include <time.h>
 
@@ -71,16 +72,42 @@ int sbox_run_network_begin(struct sbox_run_network *n, const struct sbox_options
     return r == 0 && n->wanted ? sbox_proxy_spawn(&n->proxy, err) : r;
 }
 
+static int add_all(struct sbox_strv *to, const struct sbox_strv *from)
+{
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < from->count; i++)
+        r = sbox_strv_contains(to, from->items[i]) ? 0 : sbox_strv_add(to, from->items[i]);
+    return r;
+}
+
+/* A lockfile may be an earlier command's work: what nothing but the workspace names is said. */
+static int expand_shortcut(struct sbox_run_network *n, const struct sbox_session *session,
+                           const char *word, struct sbox_error *err)
+{
+    struct sbox_shortcut s;
+    int r = sbox_shortcut_hosts(word, &session->root, getenv("HOME"), sbox_shortcut_ask_client, &s,
+                                err);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < s.workspace.count; i++)
+        sbox_note("%s allows %s, which only a file of the workspace names", word,
+                  sbox_esc(s.workspace.items[i]));
+    r = add_all(&n->rules, &s.hosts);
+    if (r == 0)
+        r = add_all(&n->why, &s.why);
+    sbox_shortcut_release(&s);
+    return r < 0 ? sbox_error_set(err, ENOMEM, "%s", word) : 0;
+}
+
 static int expand(struct sbox_run_network *n, const struct sbox_options *o,
                   const struct sbox_session *session, struct sbox_error *err)
 {
-    (void)session;
     for (size_t i = 0; i < o->net_rules.count; i++) {
         const char *rule = o->net_rules.items[i];
-        if (rule[0] == '@')
-            return sbox_error_say(err, EINVAL, "'%s': not built yet", sbox_esc(rule));
-        if (sbox_strv_add(&n->rules, rule) < 0)
-            return sbox_error_set(err, ENOMEM, "hosts");
+        int r = rule[0] == '@' ? expand_shortcut(n, session, rule, err)
+                               : sbox_strv_add(&n->rules, rule);
+        if (r < 0)
+            return rule[0] == '@' ? r : sbox_error_set(err, ENOMEM, "hosts");
     }
     return 0;
 }

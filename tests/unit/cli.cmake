@@ -2,6 +2,8 @@ sbox_unit(options cli)
 sbox_unit(json cli)
 sbox_unit(cli_text cli)
 sbox_unit(net_options cli)
+sbox_unit(shortcut cli)
+target_link_libraries(test_shortcut PRIVATE unit_scratch)
 sbox_unit(docs docs cli)
 
 # What was generated is read by those that it is for.

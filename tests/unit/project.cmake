@@ -13,6 +13,7 @@ sbox_project_unit(lease)
 sbox_unit(git project)
 target_compile_definitions(test_git PRIVATE
     CORPUS_GITINDEX="${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/gitindex")
+sbox_unit(hosts project)
 sbox_unit(install_verb project)
 sbox_unit(mountinfo project)
 sbox_unit(pyvenv project)

@@ -11,7 +11,7 @@ foreach(kind manifest journal)
     set_tests_properties(unit.schema_is_generated.${kind} PROPERTIES LABELS unit)
 endforeach()
 
-foreach(name IN ITEMS journal manifest pkgjson)
+foreach(name IN ITEMS journal jsonurls manifest pkgjson)
     sbox_unit(${name} store)
     target_link_libraries(test_${name} PRIVATE unit_scratch)
 endforeach()
