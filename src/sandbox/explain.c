@@ -68,11 +68,6 @@ int sbox_explain_step(int code, const char *step, struct sbox_error *err)
                               "layer /proc: a fresh procfs is not allowed because this "
                               "one is masked (a container?); docker: --security-opt "
                               "systempaths=unconfined");
-    if (strcmp(step, SBOX_GATEWAY_STAGE_VETH) == 0 && code == EOPNOTSUPP)
-        return sbox_error_say(
-            err, code,
-            "layer network: this kernel has no veth, the link between the sandbox "
-            "and its gateway; as root: modprobe veth");
     if (strcmp(step, SBOX_GATEWAY_STAGE_WAIT) == 0 && code == EPIPE)
         return sbox_error_say(err, code,
                               "layer network: sbox-proxy ended before the command began");

@@ -12,6 +12,10 @@
  * 4. Here the listeners are closed, the namespace is kept by init: with the proxy dead, connections
  *    are refused. The gateway forwards nothing: it has no other interface.
  *
+ * Without veth in the kernel the sandbox's own namespace is the gateway, too: the ranges are local
+ * there, and the listeners are on every address of it. What is lost is that a server inside may use
+ * the ports that are allowed outwards.
+ *
  * The command has no capability: it changes no route, address or rule of either namespace, has no
  * descriptor of the gateway, and sends packets to it through the veth only, where nothing but the
  * listeners answers. A packet from 198.18.0.2 would be dropped as a martian if that address were
@@ -133,6 +137,12 @@ static int add_routes(const struct side *s, enum sbox_route_kind kind,
     return r;
 }
 
+static int prohibit_the_rest(const struct side *s, bool v6)
+{
+    int r = sbox_rtnl_route(s->rtnl, SBOX_ROUTE_PROHIBIT, 4, NULL, 0, NULL, 0);
+    return r < 0 || !v6 ? r : sbox_rtnl_route(s->rtnl, SBOX_ROUTE_PROHIBIT, 6, NULL, 0, NULL, 0);
+}
+
 static int set_up_gateway(struct side *s, const struct sbox_policy_network *network, bool *v6)
 {
     int r = sbox_rtnl_up(s->rtnl, LOOPBACK);
@@ -152,11 +162,7 @@ static int set_up_inside(struct side *s, const struct sbox_policy_network *netwo
     int r = raise_link(s, INSIDE_LINK, v6);
     if (r == 0)
         r = add_routes(s, SBOX_ROUTE_VIA, network, *v6);
-    if (r == 0)
-        r = sbox_rtnl_route(s->rtnl, SBOX_ROUTE_PROHIBIT, 4, NULL, 0, NULL, 0);
-    if (r == 0 && *v6)
-        r = sbox_rtnl_route(s->rtnl, SBOX_ROUTE_PROHIBIT, 6, NULL, 0, NULL, 0);
-    return r;
+    return r < 0 ? r : prohibit_the_rest(s, *v6);
 }
 
 /* Into the new namespace; the veth pair reaches back into the one that was left. */
@@ -168,18 +174,15 @@ static int enter_gateway(struct side *gateway, int own_ns, struct sbox_failure *
     gateway->rtnl = sbox_rtnl_open();
     if (gateway->rtnl < 0)
         return gateway->rtnl;
-    failure->stage = SBOX_GATEWAY_STAGE_VETH;
+    failure->stage = "make the veth pair";
     return sbox_rtnl_veth(gateway->rtnl, GATEWAY_LINK, INSIDE_LINK, own_ns);
 }
 
-static int build(struct sbox_gateway *g, struct side *inside, struct side *gateway, int own_ns,
-                 struct sbox_failure *failure)
+static int build_apart(struct sbox_gateway *g, struct side *inside, struct side *gateway,
+                       int own_ns, struct sbox_failure *failure)
 {
-    int r = enter_gateway(gateway, own_ns, failure);
-    if (r < 0)
-        return r;
     failure->stage = "set up the gateway's network";
-    r = set_up_gateway(gateway, g->network, &g->v6);
+    int r = set_up_gateway(gateway, g->network, &g->v6);
     if (r < 0)
         return r;
     failure->stage = "listen in the gateway";
@@ -189,7 +192,39 @@ static int build(struct sbox_gateway *g, struct side *inside, struct side *gatew
     failure->stage = "set up the network inside";
     if (setns(own_ns, CLONE_NEWNET) < 0)
         return -errno;
-    r = set_up_inside(inside, g->network, &g->v6);
+    return set_up_inside(inside, g->network, &g->v6);
+}
+
+/* An address that is not loopback's counts as a configured family for getaddrinfo(3). */
+static int build_on_loopback(struct sbox_gateway *g, struct side *inside, int own_ns,
+                             struct sbox_failure *failure)
+{
+    failure->stage = "set up the network inside";
+    if (setns(own_ns, CLONE_NEWNET) < 0)
+        return -errno;
+    inside->link = LOOPBACK;
+    int r = add_address(inside, inside->own4, 32);
+    int six = r == 0 ? add_address(inside, inside->own6, 128) : 0;
+    g->v6 = !without_v6(six);
+    if (r == 0 && g->v6)
+        r = six;
+    if (r == 0)
+        r = add_routes(inside, SBOX_ROUTE_LOCAL, g->network, g->v6);
+    if (r == 0)
+        r = prohibit_the_rest(inside, g->v6);
+    failure->stage = "listen inside";
+    return r < 0 ? r : sbox_gateway_listen(g, SBOX_SIDE_GATEWAY);
+}
+
+static int build(struct sbox_gateway *g, struct side *inside, struct side *gateway, int own_ns,
+                 struct sbox_failure *failure)
+{
+    int r = enter_gateway(gateway, own_ns, failure);
+    g->on_loopback = r == -EOPNOTSUPP || (r == 0 && g->network->without_veth);
+    if (g->on_loopback)
+        r = build_on_loopback(g, inside, own_ns, failure);
+    else if (r == 0)
+        r = build_apart(g, inside, gateway, own_ns, failure);
     if (r < 0)
         return r;
     failure->stage = "listen inside";

@@ -7,14 +7,14 @@
 #include "sandbox/policy.h"
 #include "sandbox/view.h"
 
-#define SBOX_GATEWAY_STAGE_VETH "make the veth pair"
 #define SBOX_GATEWAY_STAGE_WAIT "wait for sbox-proxy"
 
 /* What a run's network needs beside the policy. */
 struct sbox_gateway {
     const struct sbox_policy_network *network;
     bool resolver_on_loopback; /* names are asked of 127.0.0.1, too */
-    bool v6;                   /* found out on the way */
+    bool v6;                   /* found out on the way, as is: */
+    bool on_loopback;          /* there is no veth: all of it is in the sandbox's own namespace */
 };
 
 /* For the process that becomes the command, in the sandbox's network namespace, which `own_ns` is

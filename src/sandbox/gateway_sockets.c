@@ -30,6 +30,7 @@ struct listener {
     int type;
     const char *address;
     uint16_t port;
+    bool shared; /* with other listeners on that port */
 };
 
 static int bind_to(int fd, const struct listener *l)
@@ -45,14 +46,14 @@ static int bind_to(int fd, const struct listener *l)
 }
 
 /* Two listeners may want one port, 198.18.0.1:53 and every address's 53: the kernel allows it to
- * sockets of one user that all say so, and gives a connection to the more exact one. */
+ * sockets of one user that all say so, and gives a connection to the more exact one. Not where the
+ * command could say so, too. */
 static int set_options(int fd, const struct listener *l)
 {
     const int on = 1;
     if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0)
         return -errno;
-    if (l->kind != SBOX_LISTENER_HOST_PORT &&
-        setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) < 0)
+    if (l->shared && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) < 0)
         return -errno;
     if (l->family == AF_INET6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on) < 0)
         return -errno;
@@ -77,42 +78,55 @@ static int open_listener(int socket_to_proxy, struct listener l)
 }
 
 /* One TCP port at an address of each family. */
-static int open_both(int socket, enum sbox_listener_kind kind, const char *at4, const char *at6,
-                     uint16_t port)
+static int open_both(int socket, struct listener l, const char *at4, const char *at6)
 {
-    int r = open_listener(socket, (struct listener){kind, AF_INET, SOCK_STREAM, at4, port});
-    if (r == 0 && at6)
-        r = open_listener(socket, (struct listener){kind, AF_INET6, SOCK_STREAM, at6, port});
-    return r;
+    l.type = SOCK_STREAM;
+    l.family = AF_INET;
+    l.address = at4;
+    int r = open_listener(socket, l);
+    if (r < 0 || !at6)
+        return r;
+    l.family = AF_INET6;
+    l.address = at6;
+    return open_listener(socket, l);
 }
 
-static int open_resolver(int socket, const char *at)
+static int open_resolver(int socket, const char *at, bool shared)
 {
-    int r = open_listener(socket,
-                          (struct listener){SBOX_LISTENER_DNS_UDP, AF_INET, SOCK_DGRAM, at, 53});
+    int r = open_listener(
+        socket, (struct listener){SBOX_LISTENER_DNS_UDP, AF_INET, SOCK_DGRAM, at, 53, shared});
     return r < 0 ? r
                  : open_listener(socket, (struct listener){SBOX_LISTENER_DNS_TCP, AF_INET,
-                                                           SOCK_STREAM, at, 53});
+                                                           SOCK_STREAM, at, 53, shared});
 }
 
-static int listen_in_gateway(const struct sbox_policy_network *n, bool v6)
+static int listen_in_gateway(const struct sbox_gateway *g)
 {
-    int r = open_listener(n->socket, (struct listener){SBOX_LISTENER_PROXY, AF_INET, SOCK_STREAM,
-                                                       SBOX_NET_GATEWAY4, SBOX_NET_PROXY_PORT});
+    const struct sbox_policy_network *n = g->network;
+    bool shared = !g->on_loopback;
+    int r =
+        open_listener(n->socket, (struct listener){SBOX_LISTENER_PROXY, AF_INET, SOCK_STREAM,
+                                                   SBOX_NET_GATEWAY4, SBOX_NET_PROXY_PORT, shared});
     if (r == 0)
-        r = open_resolver(n->socket, SBOX_NET_GATEWAY4);
-    for (size_t i = 0; r == 0 && i < n->port_count; i++)
-        r = open_both(n->socket, SBOX_LISTENER_TRANSPARENT, "0.0.0.0", v6 ? "::" : NULL,
-                      n->ports[i]);
+        r = open_resolver(n->socket, SBOX_NET_GATEWAY4, shared);
+    for (size_t i = 0; r == 0 && i < n->port_count; i++) {
+        const struct listener l = {
+            .kind = SBOX_LISTENER_TRANSPARENT, .port = n->ports[i], .shared = shared};
+        r = open_both(n->socket, l, "0.0.0.0", g->v6 ? "::" : NULL);
+        if (r == -EADDRINUSE && !shared) /* 53 or 3128: there it is the proxy's own */
+            r = 0;
+    }
     return r;
 }
 
-static int listen_inside(const struct sbox_policy_network *n, bool v6, bool resolver)
+static int listen_inside(const struct sbox_gateway *g)
 {
-    int r = resolver ? open_resolver(n->socket, "127.0.0.1") : 0;
-    for (size_t i = 0; r == 0 && i < n->host_port_count; i++)
-        r = open_both(n->socket, SBOX_LISTENER_HOST_PORT, "127.0.0.1", v6 ? "::1" : NULL,
-                      n->host_ports[i]);
+    const struct sbox_policy_network *n = g->network;
+    int r = g->resolver_on_loopback ? open_resolver(n->socket, "127.0.0.1", false) : 0;
+    for (size_t i = 0; r == 0 && i < n->host_port_count; i++) {
+        const struct listener l = {.kind = SBOX_LISTENER_HOST_PORT, .port = n->host_ports[i]};
+        r = open_both(n->socket, l, "127.0.0.1", g->v6 ? "::1" : NULL);
+    }
     const struct sbox_gateway_message end = {.type = SBOX_GATEWAY_LISTENERS_END};
     return r < 0 ? r : hand_over(n->socket, &end, -1);
 }
@@ -120,10 +134,8 @@ static int listen_inside(const struct sbox_policy_network *n, bool v6, bool reso
 int sbox_gateway_listen(const struct sbox_gateway *g, enum sbox_gateway_side side)
 {
     if (side == SBOX_SIDE_INSIDE)
-        return listen_inside(g->network, g->v6, g->resolver_on_loopback);
-    if (fcntl(g->network->socket, F_SETFL, O_NONBLOCK) < 0)
-        return -errno;
-    return listen_in_gateway(g->network, g->v6);
+        return listen_inside(g);
+    return fcntl(g->network->socket, F_SETFL, O_NONBLOCK) < 0 ? -errno : listen_in_gateway(g);
 }
 
 int sbox_gateway_wait(int socket)

@@ -1,6 +1,7 @@
 #include "sandbox/listens.h"
 
 #include "base/cleanup.h"
+#include "net/layout.h"
 
 #include <arpa/inet.h>
 #include <linux/inet_diag.h>
@@ -84,7 +85,9 @@ static bool of_interest(const struct sbox_listens *l, uint16_t port)
     const struct sbox_policy_network *n = l->network;
     if (port >= EPHEMERAL_FIRST && port <= EPHEMERAL_LAST)
         return false;
-    return !n || !(among(n->published, n->published_count, port) ||
+    /* Without veth the proxy's own listeners are seen, too. */
+    return !n || !(port == SBOX_NET_PROXY_PORT || among(n->ports, n->port_count, port) ||
+                   among(n->published, n->published_count, port) ||
                    among(n->host_ports, n->host_port_count, port));
 }
 

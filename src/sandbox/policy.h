@@ -64,6 +64,7 @@ struct sbox_policy_network {
     size_t host_port_count;
     const uint16_t *published; /* ports inside that -p makes reachable */
     size_t published_count;
+    bool without_veth; /* tests only: as if the kernel had none */
 };
 
 /* Somebody else's descriptor that the supervisor polls during the run. `ready` returns false when

@@ -134,6 +134,43 @@ transparent 198.18.1.0 3128
 dns-tcp 198.18.0.1 53"
 }
 
+@test "without veth all of it is on loopback: the same answers, but the ports that are allowed are taken" {
+    networked --no-veth --port=443 --port=3128 --port=5432 --literal=10.0.0.5 --literal=127.0.0.53 \
+        --literal=2001:db8::7 --host-port=8080 -- python3 dial.py 198.18.0.1/3128 198.18.1.0/443 \
+        10.0.0.5/5432 2001:2:0:1::100/443 2001:db8::7/443 127.0.0.1/8080 198.18.0.1/22 \
+        10.0.0.6/5432 192.0.2.1/443 2001:db8::8/443 allowed.test/443
+    assert_status 0
+    assert_equal "$output" "198.18.0.1/3128 proxy 198.18.0.1 3128
+198.18.1.0/443 transparent 198.18.1.0 443
+10.0.0.5/5432 transparent 10.0.0.5 5432
+2001:2:0:1::100/443 transparent 2001:2:0:1::100 443
+2001:db8::7/443 transparent 2001:db8::7 443
+127.0.0.1/8080 host-port 127.0.0.1 8080
+198.18.0.1/22 ECONNREFUSED
+10.0.0.6/5432 EACCES
+192.0.2.1/443 EACCES
+2001:db8::8/443 EACCES
+allowed.test/443 transparent 2001:2:0:1::100 443"
+    networked --no-veth --port=8443 -- python3 -c '
+import errno, socket
+for port in (8443, 8444):
+    try:
+        s = socket.create_server(("0.0.0.0", port))
+        print(port, "bound")
+    except OSError as e:
+        print(port, errno.errorcode[e.errno])
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+try:
+    s.bind(("0.0.0.0", 8443))
+    print("shared")
+except OSError as e:
+    print(errno.errorcode[e.errno])'
+    assert_equal "$output" $'8443 EADDRINUSE\n8444 bound\nEADDRINUSE'
+    networked --no-veth --gone --port=443 -- sh -c 'sleep 0.2; python3 dial.py 198.18.1.0/443 192.0.2.1/443'
+    assert_equal "$output" $'198.18.1.0/443 ECONNREFUSED\n192.0.2.1/443 EACCES'
+}
+
 @test "low ports may be bound inside where the host allows it" {
     local first
     first=$(cat /proc/sys/net/ipv4/ip_unprivileged_port_start)

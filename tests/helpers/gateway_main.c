@@ -2,6 +2,7 @@
  * connected to; the resolver has one answer. For the tests of the sandbox's side of the network.
  *
  *     sbox-gateway [--port=N] [--literal=ADDRESS] [--host-port=N] [--publish=OUTSIDE:INSIDE]
+ * [--no-veth]
  *                  [--dead | --mute | --gone | --rude] [RUN OPTIONS] COMMAND...
  *
  *     --dead  the proxy ends before it has listened      --mute  it never says that it listens
@@ -239,8 +240,10 @@ static bool take_option(struct network *n, const char *o)
         n->proxy.publish[0] = number(outside);
         n->proxy.publish[1] = n->published[0] = number(strrchr(o, ':') + 1);
         p->published_count = 1;
-    } else if (strcmp(o, "--dead") == 0 || strcmp(o, "--mute") == 0 || strcmp(o, "--gone") == 0 ||
-               strcmp(o, "--rude") == 0)
+    } else if (strcmp(o, "--no-veth") == 0)
+        p->without_veth = true;
+    else if (strcmp(o, "--dead") == 0 || strcmp(o, "--mute") == 0 || strcmp(o, "--gone") == 0 ||
+             strcmp(o, "--rude") == 0)
         n->proxy.manner = o + 2;
     else
         return false;

@@ -121,16 +121,18 @@ static void a_port_is_named_once_at_its_second_look(void **state)
 static void ports_that_are_no_news_are_not_named(void **state)
 {
     (void)state;
-    const uint16_t published[] = {5173}, host_ports[] = {5432};
-    const struct sbox_policy_network network = {.published = published,
+    const uint16_t published[] = {5173}, host_ports[] = {5432}, outwards[] = {443};
+    const struct sbox_policy_network network = {.ports = outwards,
+                                                .port_count = 1,
+                                                .published = published,
                                                 .published_count = 1,
                                                 .host_ports = host_ports,
                                                 .host_port_count = 1};
     struct sbox_listens l = {.network = &network};
     uint16_t ret[SBOX_LISTENS_MOST];
-    const uint16_t seen[] = {5173, 5432, 32768, 60999, 32767, 61000};
-    assert_int_equal(look(&l, 6, seen, ret), 0);
-    assert_int_equal(look(&l, 6, seen, ret), 2);
+    const uint16_t seen[] = {5173, 5432, 443, 3128, 32768, 60999, 32767, 61000};
+    assert_int_equal(look(&l, 8, seen, ret), 0);
+    assert_int_equal(look(&l, 8, seen, ret), 2);
     assert_int_equal(ret[0], 32767);
     assert_int_equal(ret[1], 61000);
 }
