@@ -139,7 +139,7 @@ static void say_refused(struct sbox_run_network *n, const struct sbox_wire_conne
     char key[SBOX_WIRE_HOST + 32];
     (void)snprintf(key, sizeof key, "%u %s %u", c->verdict, c->host,
                    c->verdict == SBOX_VERDICT_NAME ? 0 : c->port);
-    n->refused++;
+    n->refused += c->count ? c->count : 1;
     if (sbox_strv_contains(&n->said, key) || n->said.count >= 100)
         return;
     (void)sbox_strv_add(&n->said, key);

@@ -76,6 +76,8 @@ struct sbox_wire_connection {
     uint64_t duration_us;
     uint64_t bytes_out; /* from inside to the host */
     uint64_t bytes_in;
+    uint32_t count;            /* attempts that it stands for; more than 1 only at the end of a run,
+                                  for what was refused over and over */
     char host[SBOX_WIRE_HOST]; /* canonical name or address; "" when not understood */
 };
 

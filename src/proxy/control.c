@@ -3,12 +3,9 @@
 #include "proxy/server.h"
 
 #include "base/cleanup.h"
-#include "proxy/flow.h"
 #include "proxy/reach.h"
 
 #include <fcntl.h>
-
-enum { LAST_SECONDS = 1 };
 
 static int tell(struct sbox_server *s, const struct sbox_wire_message *m)
 {
@@ -146,19 +143,15 @@ int sbox_control_compile(struct sbox_server *s)
 
 /* -- while it serves --------------------------------------------------------------------------- */
 
-/* sbox says nothing more: whatever comes is the end. The last reports may wait, but not for ever:
- * sbox may have been killed. */
+/* sbox says nothing more: whatever comes is the end. */
 static void on_control(evutil_socket_t fd, short what, void *context)
 {
     struct sbox_server *s = context;
     struct sbox_wire_message m;
-    const struct timeval patience = {.tv_sec = LAST_SECONDS};
     (void)what;
     if (sbox_wire_receive(fd, &m, sizeof m, NULL) == -EAGAIN)
         return;
-    (void)fcntl(fd, F_SETFL, 0);
-    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    sbox_flow_end_all(s);
+    sbox_reports_end(s);
     (void)event_base_loopbreak(s->base);
 }
 

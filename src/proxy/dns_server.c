@@ -22,7 +22,7 @@ static size_t answer(struct sbox_server *s, const uint8_t *query, size_t size,
         a = r == -EOPNOTSUPP ? SBOX_DNS_NOTIMP : SBOX_DNS_FORMERR;
     } else if (q.host.name[0] && sbox_allowlist_knows(s->list, &q.host)) {
         bool six = q.type == SBOX_DNS_AAAA;
-        a = six || q.type == SBOX_DNS_A ? SBOX_DNS_ADDRESS : SBOX_DNS_NODATA;
+        a = (six && s->v6) || q.type == SBOX_DNS_A ? SBOX_DNS_ADDRESS : SBOX_DNS_NODATA;
         sbox_names_address(s->names, q.host.name, six ? 6 : 4, &address);
     } else if (q.host.name[0] && q.type != SBOX_DNS_PTR) {
         struct sbox_flow flow;

@@ -18,7 +18,7 @@ void sbox_flow_begin(struct sbox_flow *f, struct sbox_server *s, enum sbox_wire_
 {
     *f = (struct sbox_flow){
         .server = s,
-        .record = {.way = (uint8_t)way, .started_us = clock_of(CLOCK_REALTIME)},
+        .record = {.way = (uint8_t)way, .count = 1, .started_us = clock_of(CLOCK_REALTIME)},
         .began_us = sbox_clock_us(),
         .open = true,
     };
@@ -44,7 +44,6 @@ void sbox_flow_name(struct sbox_flow *f, const struct sbox_host *host, uint16_t 
 
 void sbox_flow_end(struct sbox_flow *f, enum sbox_wire_verdict verdict, int error)
 {
-    struct sbox_wire_message m = {.type = SBOX_WIRE_CONNECTION};
     if (!f->open)
         return;
     f->open = false;
@@ -52,10 +51,7 @@ void sbox_flow_end(struct sbox_flow *f, enum sbox_wire_verdict verdict, int erro
     f->record.verdict = (uint8_t)verdict;
     f->record.error = error;
     f->record.duration_us = sbox_clock_us() - f->began_us;
-    m.connection = f->record;
-    /* The socket does not block: when sbox does not read fast enough, the record is lost, not the
-     * connections of everybody else. */
-    (void)sbox_wire_send(f->server->control, &m, sizeof m, -1);
+    sbox_report(f->server, &f->record);
 }
 
 void sbox_flow_end_all(struct sbox_server *s)

@@ -17,6 +17,7 @@ static int take_listener(struct sbox_server *s, const struct sbox_gateway_messag
     case SBOX_LISTENER_DNS_TCP:
         return sbox_listener_add(s, m->port, fd, sbox_dns_take, NULL);
     case SBOX_LISTENER_TRANSPARENT:
+        s->v6 = s->v6 || m->family == 6;
         return sbox_listener_add(s, m->port, fd, sbox_transparent_take, NULL);
     case SBOX_LISTENER_HOST_PORT:
         return sbox_listener_add(s, m->port, fd, sbox_host_port_take, NULL);
@@ -29,9 +30,10 @@ static int take_listener(struct sbox_server *s, const struct sbox_gateway_messag
 static int begin(struct sbox_server *s)
 {
     const struct sbox_gateway_message listening = {.type = SBOX_GATEWAY_LISTENING};
+    /* First: init waits for this message and no other. */
+    int r = sbox_wire_send(s->gateway, &listening, sizeof listening, -1);
     s->listening = true;
     sbox_publish_start(s);
-    int r = sbox_wire_send(s->gateway, &listening, sizeof listening, -1);
     return r == 1 ? 0 : -EPIPE;
 }
 

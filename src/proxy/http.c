@@ -2,6 +2,7 @@
  * one request on (absolute form, http_exchange.c). Each request is decided anew, also the second
  * one on a connection. */
 #include "proxy/front.h"
+#include "proxy/names.h"
 
 #include "base/escape.h"
 
@@ -125,6 +126,8 @@ static void obey(struct sbox_front *f, const struct sbox_head *head)
 {
     bool connect = head->connect;
     f->host = head->host;
+    if (head->connect)
+        (void)sbox_names_restore(f->server->names, &f->host);
     f->port = head->port;
     if (!connect) {
         f->exchange = sbox_exchange_new(f, head);

@@ -13,7 +13,7 @@
 #include "proxy/http_compose.h"
 #include "proxy/relay.h"
 
-enum { FULL = 256 << 10, READ_AT_ONCE = 64 << 10 };
+enum { FULL = 64 << 10, READ_AT_ONCE = 64 << 10 };
 
 /* Where a body ends. */
 struct body {
@@ -58,7 +58,8 @@ struct sbox_exchange *sbox_exchange_new(struct sbox_front *f, const struct sbox_
         .upgrade = head->upgrade,
         .request = {.kind = head->body, .left = head->length, .done = head->body == SBOX_BODY_NONE},
     };
-    sbox_compose_request(&x->head, head, f->server->upstream_http);
+    sbox_compose_request(&x->head, head,
+                         sbox_upstream_for(f->server, SBOX_REACH_REQUEST, &head->host, head->port));
     if (!sbox_buf_failed(&x->head))
         return x;
     sbox_exchange_free(x);
@@ -220,6 +221,7 @@ static int take_response(struct sbox_exchange *x, const struct sbox_response *r)
     x->answering = x->answering || !interim || x->upgrading;
     struct sbox_buf head = {0};
     sbox_compose_response(&head, r, x->keep_alive && x->request.done);
+    x->front->flow.record.bytes_in += head.size;
     int error = sbox_buf_failed(&head) || evbuffer_add(out, head.data, head.size) < 0 ? -ENOMEM : 0;
     x->front->flow.record.bytes_in += head.size;
     sbox_buf_release(&head);
@@ -311,6 +313,7 @@ void sbox_exchange_start(struct sbox_exchange *x, int fd)
     bufferevent_setcb(f->client, on_client_read, on_client_written, on_client_event, x);
     bufferevent_setcb(x->server, on_server_read, on_server_written, on_server_event, x);
     (void)bufferevent_write(x->server, x->head.data, x->head.size);
+    f->flow.record.bytes_out += x->head.size;
     f->flow.record.bytes_out += x->head.size;
     sbox_buf_release(&x->head);
     (void)bufferevent_enable(x->server, EV_READ | EV_WRITE);

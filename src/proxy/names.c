@@ -129,3 +129,13 @@ const char *sbox_names_find(struct sbox_names *n, const struct sbox_address *a)
         return NULL;
     return n->entries[number - SBOX_NET_FIRST_NAME].name;
 }
+
+bool sbox_names_restore(struct sbox_names *n, struct sbox_host *host)
+{
+    const char *name = sbox_names_find(n, &host->address);
+    if (!name)
+        return false;
+    *host = (struct sbox_host){0};
+    (void)snprintf(host->name, sizeof host->name, "%s", name);
+    return true;
+}

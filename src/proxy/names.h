@@ -15,5 +15,8 @@ void sbox_names_address(struct sbox_names *n, const char *name, uint8_t family,
                         struct sbox_address *ret);
 /* The name behind a synthetic address; NULL when there is none. Valid until the next call. */
 const char *sbox_names_find(struct sbox_names *n, const struct sbox_address *a);
+/* A client that resolves by itself dials, or names to the proxy, a synthetic address: the host
+ * becomes the name behind it. True when it did. */
+bool sbox_names_restore(struct sbox_names *n, struct sbox_host *host);
 
 #endif

@@ -50,7 +50,8 @@ static int set_up(struct sbox_server *s)
     s->list = sbox_allowlist_new();
     s->names = sbox_names_new();
     s->buffer = malloc(SBOX_PROXY_BUFFER);
-    return s->base && s->list && s->names && s->buffer ? 0 : -ENOMEM;
+    s->reports = s->base ? sbox_reports_new(s) : NULL;
+    return s->base && s->reports && s->list && s->names && s->buffer ? 0 : -ENOMEM;
 }
 
 static int refuse(const struct sbox_server *s, const struct sbox_error *err)

@@ -202,7 +202,7 @@ enum sbox_wire_verdict sbox_reach_start(struct sbox_server *s, enum sbox_reach_k
         go_to_loopback(r);
         return SBOX_VERDICT_ALLOWED;
     }
-    r->upstream = kind == SBOX_REACH_REQUEST || port == 80 ? s->upstream_http : s->upstream_https;
+    r->upstream = sbox_upstream_for(s, kind, host, port);
     go(r);
     return SBOX_VERDICT_ALLOWED;
 }

@@ -66,6 +66,12 @@ struct sbox_upstream {
 /* http://[user:password@]host[:port][/]. -EINVAL with a sentence that never shows the password. */
 int sbox_upstream_parse(const char *url, struct sbox_upstream *ret, struct sbox_error *err);
 
+/* Which of them a connection goes through, NULL: none. Not for addresses that mean another host
+ * when the upstream dials them (its loopback, its private network): these are dialled from here. */
+const struct sbox_upstream *sbox_upstream_for(const struct sbox_server *s,
+                                              enum sbox_reach_kind kind,
+                                              const struct sbox_host *host, uint16_t port);
+
 /* Asks the upstream on the connected socket for a tunnel. Owns fd; `done` comes later. NULL: out of
  * memory, fd is closed. */
 struct sbox_ask;

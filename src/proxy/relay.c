@@ -1,6 +1,7 @@
 /* Plain read and write with one buffer for everybody (measured: as fast as splice, without a pipe
  * pair each). What a socket does not take at once is kept for it, and its source is not read until
- * it is gone: a slow reader costs one buffer, not memory without end.
+ * it is gone: a slow reader costs one buffer, not memory without end, and a small one when there
+ * are many.
  *
  * The gate: before the first byte of the client goes on, a TLS hello must ask for the name that was
  * dialled. Without it a host of the list whose server also serves others (a CDN) would be a door to
@@ -48,6 +49,7 @@ static void end(struct relay *r, enum sbox_wire_verdict verdict, int error)
             event_free(s->writable);
         sbox_close(s->fd);
         free(s->kept);
+        r->server->kept -= s->size;
     }
     if (r->patience)
         event_free(r->patience);
@@ -102,6 +104,7 @@ static bool keep(struct side *to, const uint8_t *data, size_t size)
     memcpy(grown + to->at + to->size, data, size);
     to->kept = grown;
     to->size += size;
+    to->relay->server->kept += size;
     (void)event_del(other(to)->readable);
     (void)event_add(to->writable, NULL);
     return true;
@@ -134,6 +137,7 @@ static void on_writable(evutil_socket_t fd, short what, void *context)
     count(to, (size_t)n);
     to->at += (size_t)n;
     to->size -= (size_t)n;
+    to->relay->server->kept -= (size_t)n;
     if (to->size > 0)
         return;
     free(to->kept);
@@ -165,6 +169,15 @@ static bool open_gate(struct relay *r)
 static bool fits(const struct relay *r, const struct sbox_host *asked)
 {
     return sbox_host_equal(asked, &r->sni);
+}
+
+/* Fatal alert "unrecognized_name" (RFC 8446 section 6.2): the client can say what went wrong. */
+static void refuse_hello(struct relay *r, int error)
+{
+    static const uint8_t alert[] = {21, 3, 1, 0, 2, 2, 112};
+    if (r->sides[CLIENT].size == 0)
+        (void)send(r->sides[CLIENT].fd, alert, sizeof alert, MSG_NOSIGNAL);
+    end(r, SBOX_VERDICT_SNI, error);
 }
 
 static void on_patience(evutil_socket_t fd, short what, void *context)
@@ -208,10 +221,10 @@ static bool pass_gate(struct relay *r, const uint8_t *data, size_t size)
     case SBOX_SNI_NAME:
         if (fits(r, &asked))
             break;
-        reset(r, SBOX_VERDICT_SNI, EACCES);
+        refuse_hello(r, EACCES);
         return false;
     case SBOX_SNI_BAD:
-        reset(r, SBOX_VERDICT_SNI, EPROTO);
+        refuse_hello(r, EPROTO);
         return false;
     case SBOX_SNI_NOT_TLS:
     case SBOX_SNI_NONE:
@@ -229,6 +242,15 @@ static bool take(struct side *from, const uint8_t *data, size_t size)
     return give(other(from), data, size);
 }
 
+/* How much to read at once. A closed gate takes no more than what it looks at. */
+static size_t room_for(const struct side *from)
+{
+    const struct relay *r = from->relay;
+    if (r->gate && from == &r->sides[CLIENT])
+        return SBOX_SNI_MAX + 8 - r->hello_size;
+    return r->server->kept < SBOX_PROXY_KEPT_MUCH ? SBOX_PROXY_BUFFER : SBOX_PROXY_BUFFER_SMALL;
+}
+
 /* Reads a few times, so that one busy relay does not starve the others. */
 static void on_readable(evutil_socket_t fd, short what, void *context)
 {
@@ -237,9 +259,7 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
     struct relay *r = from->relay;
     (void)what;
     for (int turn = 0; turn < TURNS && to->size == 0; turn++) {
-        /* A closed gate takes no more than what it looks at. */
-        size_t room = r->gate && from == &r->sides[CLIENT] ? SBOX_SNI_MAX + 8 - r->hello_size
-                                                           : SBOX_PROXY_BUFFER;
+        size_t room = room_for(from);
         ssize_t n = recv(fd, r->server->buffer, room, 0);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             return;

@@ -20,8 +20,10 @@ enum {
     SBOX_PROXY_WAITING_MAX = 1024, /* of them those that have not said what they want */
     SBOX_PROXY_SPARE_DESCRIPTORS = 64 + 2 * SBOX_NET_PORTS_MAX, /* for everything else */
     SBOX_PROXY_BUFFER = 256 << 10,                              /* one read; shared by all relays */
-    SBOX_PROXY_HEAD_SECONDS = 30, /* for a client to say what it wants */
-    SBOX_PROXY_DIAL_SECONDS = 10, /* for one address */
+    SBOX_PROXY_KEPT_MUCH = 32 << 20,    /* when so much is kept for slow readers ... */
+    SBOX_PROXY_BUFFER_SMALL = 16 << 10, /* ... one read is so much */
+    SBOX_PROXY_HEAD_SECONDS = 30,       /* for a client to say what it wants */
+    SBOX_PROXY_DIAL_SECONDS = 10,       /* for one address */
     SBOX_PROXY_LISTENERS_MAX =
         2 * SBOX_NET_PORTS_MAX + 2 * SBOX_NET_HOST_PORTS_MAX + SBOX_NET_PUBLISH_MAX + 8,
 };
@@ -30,6 +32,7 @@ struct sbox_resolver;
 struct sbox_names;
 struct sbox_upstream;
 struct sbox_publisher;
+struct sbox_reports;
 struct sbox_waiting;
 struct sbox_flow;
 
@@ -59,6 +62,7 @@ struct sbox_server {
     struct sbox_upstream *upstream_http; /* NULL: none */
     struct sbox_upstream *upstream_https;
     struct sbox_publisher *publisher;
+    struct sbox_reports *reports;
     struct sbox_listener listeners[SBOX_PROXY_LISTENERS_MAX];
     size_t listener_count;
     int spare; /* given up to accept and close a connection when descriptors have run out */
@@ -68,6 +72,8 @@ struct sbox_server {
     TAILQ_HEAD(, sbox_flow) flows;      /* open ones */
     uint8_t *buffer;
     bool listening; /* init has handed over every listener */
+    bool v6;        /* some of them are for IPv6: the sandbox has it */
+    size_t kept;    /* bytes that wait for slow readers, in all relays */
 };
 
 /* -- listen.c ---------------------------------------------------------------------------------- */
@@ -101,6 +107,14 @@ void sbox_host_port_take(struct sbox_listener *l, int fd, const struct sockaddr_
 /* dns_server.c: UDP socket or TCP listener; owns fd. */
 int sbox_dns_serve_udp(struct sbox_server *s, int fd);
 void sbox_dns_take(struct sbox_listener *l, int fd, const struct sockaddr_storage *from);
+
+/* -- report.c ---------------------------------------------------------------------------------- */
+
+struct sbox_reports *sbox_reports_new(struct sbox_server *s);
+/* An attempt has ended (flow.h): tells sbox. Never blocks. */
+void sbox_report(struct sbox_server *s, const struct sbox_wire_connection *connection);
+/* The run is over: tells what is left, open flows among it. */
+void sbox_reports_end(struct sbox_server *s);
 
 /* -- control.c --------------------------------------------------------------------------------- */
 

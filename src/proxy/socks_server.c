@@ -1,5 +1,6 @@
 /* SOCKS 5 on the proxy's port: greeting, request, tunnel. */
 #include "proxy/front.h"
+#include "proxy/names.h"
 #include "proxy/socks.h"
 
 static uint8_t code_of(enum sbox_wire_verdict verdict, int error)
@@ -61,6 +62,7 @@ static void read_request(struct sbox_front *f)
         return;
     }
     (void)evbuffer_drain(bufferevent_get_input(f->client), (size_t)r);
+    (void)sbox_names_restore(f->server->names, &f->host);
     enum sbox_wire_verdict v = sbox_reach_start(f->server, SBOX_REACH_TUNNEL, &f->host, f->port,
                                                 &f->flow, on_reached, f, &f->reach);
     if (v != SBOX_VERDICT_ALLOWED)

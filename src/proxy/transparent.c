@@ -77,13 +77,9 @@ void sbox_transparent_take(struct sbox_listener *l, int fd, const struct sockadd
         refuse(l->server, fd);
         return;
     }
-    const char *name = sbox_names_find(l->server->names, &host.address);
-    if (name) {
-        host = (struct sbox_host){0};
-        (void)snprintf(host.name, sizeof host.name, "%s", name);
-    } else if (sbox_address_embedded(&host.address, &four) && host.address.bytes[10] == 0xff) {
+    if (!sbox_names_restore(l->server->names, &host) &&
+        sbox_address_embedded(&host.address, &four) && host.address.bytes[10] == 0xff)
         host.address = four; /* an IPv4 connection on a dual-stack listener */
-    }
     start(l, fd, SBOX_WAY_TRANSPARENT, SBOX_REACH_TUNNEL, &host, port);
 }
 

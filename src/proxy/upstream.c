@@ -3,12 +3,11 @@
 #include "proxy/reach.h"
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/fd.h"
 #include "proxy/head.h"
 
-#include <event2/buffer.h>
-#include <event2/bufferevent.h>
 #include <strings.h>
 
 /* -- its URL ----------------------------------------------------------------------------------- */
@@ -89,10 +88,35 @@ int sbox_upstream_parse(const char *url, struct sbox_upstream *ret, struct sbox_
     return 0;
 }
 
+/* -- which connections go through it ----------------------------------------------------------- */
+
+static bool means_the_same_there(const struct sbox_host *host)
+{
+    if (host->address.family)
+        return sbox_address_classify(&host->address) == SBOX_ADDRESS_PUBLIC;
+    const char *last = strrchr(host->name, '.');
+    return strcmp(last ? last + 1 : host->name, "localhost") != 0;
+}
+
+const struct sbox_upstream *sbox_upstream_for(const struct sbox_server *s,
+                                              enum sbox_reach_kind kind,
+                                              const struct sbox_host *host, uint16_t port)
+{
+    if (kind == SBOX_REACH_HOST_PORT || !means_the_same_there(host))
+        return NULL;
+    return kind == SBOX_REACH_REQUEST || port == 80 ? s->upstream_http : s->upstream_https;
+}
+
 /* -- a tunnel through it ----------------------------------------------------------------------- */
 
+/* The answer is read to its last byte and not beyond: what follows belongs to the tunnel, whose
+ * server may speak first. So bytes are looked at first (MSG_PEEK), and taken as far as they are the
+ * head's. */
 struct sbox_ask {
-    struct bufferevent *stream;
+    int fd;
+    struct event *event;
+    struct sbox_buf text; /* the request, then the answer's head */
+    size_t sent;
     sbox_ask_done *done;
     void *context;
 };
@@ -101,7 +125,10 @@ void sbox_upstream_ask_cancel(struct sbox_ask *a)
 {
     if (!a)
         return;
-    bufferevent_free(a->stream); /* closes the socket */
+    if (a->event)
+        event_free(a->event);
+    sbox_close(a->fd);
+    sbox_buf_release(&a->text);
     free(a);
 }
 
@@ -109,73 +136,112 @@ static void finish(struct sbox_ask *a, int error)
 {
     sbox_ask_done *done = a->done;
     void *context = a->context;
-    int fd = -1;
-    if (error == 0) {
-        fd = bufferevent_getfd(a->stream);
-        (void)bufferevent_disable(a->stream, EV_READ | EV_WRITE);
-        (void)bufferevent_setfd(a->stream, -1);
-    }
+    int fd = error == 0 ? TAKE_FD(a->fd) : -1;
     sbox_upstream_ask_cancel(a);
     done(context, fd, error);
 }
 
-static void on_read(struct bufferevent *stream, void *context)
+/* What of the answer is there: 0 more is needed, else errno or -1 for a good end. */
+static int judge(struct sbox_ask *a, size_t before, size_t *ret_of_head)
 {
-    struct sbox_response response;
+    static struct sbox_response response;
     const char *why;
-    struct evbuffer *in = bufferevent_get_input(stream);
-    size_t size = evbuffer_get_length(in);
-    const char *data = (const char *)evbuffer_pullup(in, -1);
-    int r = sbox_response_parse(data, size, true, &response, &why);
+    int r = sbox_response_parse(a->text.data, a->text.size, true, &response, &why);
+    *ret_of_head = r > 0 ? response.size - before : a->text.size - before;
     if (r == 0)
-        return;
-    /* A server that speaks first would be cut off here: no answer to CONNECT carries more than its
-     * head, since the client has said nothing yet, but for such a server's greeting. Rare enough
-     * behind a proxy to be refused rather than lost. */
-    if (r < 0 || response.status / 100 != 2)
-        finish(context, r > 0 && response.status == 407 ? EACCES : ECONNREFUSED);
-    else
-        finish(context, size == response.size ? 0 : EPROTO);
+        return 0;
+    if (r < 0)
+        return EPROTO;
+    if (response.status / 100 == 2)
+        return -1;
+    return response.status == 407 ? EACCES : ECONNREFUSED;
 }
 
-static void on_event(struct bufferevent *stream, short what, void *context)
+static void hear(struct sbox_ask *a)
 {
-    (void)stream;
-    if (what & (BEV_EVENT_EOF | BEV_EVENT_ERROR | BEV_EVENT_TIMEOUT))
-        finish(context, what & BEV_EVENT_TIMEOUT ? ETIMEDOUT : ECONNRESET);
+    char part[4096];
+    size_t before = a->text.size;
+    size_t of_head = 0;
+    ssize_t n = recv(a->fd, part, sizeof part, MSG_PEEK);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0) {
+        finish(a, n < 0 ? errno : ECONNRESET);
+        return;
+    }
+    sbox_buf_add(&a->text, part, (size_t)n);
+    int r = sbox_buf_failed(&a->text) ? ENOMEM : judge(a, before, &of_head);
+    if (r <= 0 && recv(a->fd, part, of_head, 0) != (ssize_t)of_head)
+        r = EPROTO;
+    a->text.size = before + of_head;
+    if (r != 0)
+        finish(a, r < 0 ? 0 : r);
+}
+
+static int wait_for(struct sbox_ask *a, struct event_base *base, short what);
+
+static void speak(struct sbox_ask *a)
+{
+    ssize_t n = send(a->fd, a->text.data + a->sent, a->text.size - a->sent, MSG_NOSIGNAL);
+    if (n < 0 && errno != EAGAIN && errno != EINTR) {
+        finish(a, errno);
+        return;
+    }
+    a->sent += n > 0 ? (size_t)n : 0;
+    if (a->sent < a->text.size)
+        return;
+    sbox_buf_clear(&a->text);
+    struct event_base *base = event_get_base(a->event);
+    if (wait_for(a, base, EV_READ) < 0)
+        finish(a, ENOMEM);
+}
+
+static void on_ready(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    if (what & EV_TIMEOUT)
+        finish(context, ETIMEDOUT);
+    else if (what & EV_WRITE)
+        speak(context);
+    else
+        hear(context);
+}
+
+static int wait_for(struct sbox_ask *a, struct event_base *base, short what)
+{
+    const struct timeval patience = {.tv_sec = SBOX_PROXY_DIAL_SECONDS};
+    if (a->event)
+        event_free(a->event);
+    a->event = event_new(base, a->fd, (short)(what | EV_PERSIST), on_ready, a);
+    return a->event && event_add(a->event, &patience) == 0 ? 0 : -ENOMEM;
+}
+
+static void write_request(struct sbox_buf *out, const struct sbox_upstream *upstream,
+                          const struct sbox_host *host, uint16_t port)
+{
+    char text[SBOX_HOST_SIZE];
+    char target[SBOX_HOST_SIZE + 16];
+    (void)snprintf(target, sizeof target, host->address.family == 6 ? "[%s]:%u" : "%s:%u",
+                   sbox_host_format(host, text), port);
+    sbox_buf_addf(out, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n", target, target);
+    if (upstream->authorization[0])
+        sbox_buf_addf(out, "Proxy-Authorization: %s\r\n", upstream->authorization);
+    sbox_buf_add_str(out, "\r\n");
 }
 
 struct sbox_ask *sbox_upstream_ask(struct event_base *base, const struct sbox_upstream *upstream,
                                    int fd, const struct sbox_host *host, uint16_t port,
                                    sbox_ask_done *done, void *context)
 {
-    const struct timeval patience = {.tv_sec = SBOX_PROXY_DIAL_SECONDS};
-    char text[SBOX_HOST_SIZE];
     struct sbox_ask *a = calloc(1, sizeof *a);
-    struct bufferevent *stream = bufferevent_socket_new(base, fd, BEV_OPT_CLOSE_ON_FREE);
-    if (!a || !stream) {
-        if (stream)
-            bufferevent_free(stream);
-        else
-            sbox_close(fd);
-        free(a);
+    if (!a) {
+        sbox_close(fd);
         return NULL;
     }
-    *a = (struct sbox_ask){.stream = stream, .done = done, .context = context};
-    bool six = host->address.family == 6;
-    const char *open = six ? "[" : "";
-    const char *close = six ? "]" : "";
-    (void)sbox_host_format(host, text);
-    bufferevent_setwatermark(stream, EV_READ, 0, SBOX_HEAD_MAX);
-    (void)bufferevent_set_timeouts(stream, &patience, &patience);
-    bufferevent_setcb(stream, on_read, NULL, on_event, a);
-    (void)evbuffer_add_printf(bufferevent_get_output(stream),
-                              "CONNECT %s%s%s:%u HTTP/1.1\r\nHost: %s%s%s:%u\r\n", open, text,
-                              close, port, open, text, close, port);
-    if (upstream->authorization[0])
-        (void)evbuffer_add_printf(bufferevent_get_output(stream), "Proxy-Authorization: %s\r\n",
-                                  upstream->authorization);
-    (void)evbuffer_add(bufferevent_get_output(stream), "\r\n", 2);
-    (void)bufferevent_enable(stream, EV_READ | EV_WRITE);
-    return a;
+    *a = (struct sbox_ask){.fd = fd, .done = done, .context = context};
+    write_request(&a->text, upstream, host, port);
+    if (!sbox_buf_failed(&a->text) && wait_for(a, base, EV_WRITE) == 0)
+        return a;
+    sbox_upstream_ask_cancel(a);
+    return NULL;
 }
