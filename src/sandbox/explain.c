@@ -68,6 +68,11 @@ int sbox_explain_step(int code, const char *step, struct sbox_error *err)
                               "layer /proc: a fresh procfs is not allowed because this "
                               "one is masked (a container?); docker: --security-opt "
                               "systempaths=unconfined");
+    if (code == ENOSPC && strstr(step, "network namespace"))
+        return sbox_error_say(err, code,
+                              "%s: the limit on network namespaces is reached; as root: sysctl "
+                              "user.max_net_namespaces=15000",
+                              text);
     if (strcmp(step, SBOX_GATEWAY_STAGE_WAIT) == 0 && code == EPIPE)
         return sbox_error_say(err, code,
                               "layer network: sbox-proxy ended before the command began");

@@ -138,25 +138,17 @@ int sbox_gateway_listen(const struct sbox_gateway *g, enum sbox_gateway_side sid
     return fcntl(g->network->socket, F_SETFL, O_NONBLOCK) < 0 ? -errno : listen_in_gateway(g);
 }
 
-int sbox_gateway_wait(int socket)
+static bool send_sockets(int to, const struct sbox_gateway_message *wanted)
 {
-    struct sbox_gateway_message m;
-    struct pollfd p = {.fd = socket, .events = POLLIN};
-    int r = poll(&p, 1, SBOX_GATEWAY_PATIENCE_MS);
-    if (r <= 0)
-        return r < 0 ? -errno : -ETIMEDOUT;
-    r = sbox_wire_receive(socket, &m, sizeof m, NULL);
-    if (r <= 0)
-        return r < 0 ? r : -EPIPE;
-    return m.type == SBOX_GATEWAY_LISTENING ? 0 : -EPROTO;
-}
-
-static bool send_sockets(int to, uint8_t family, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        const struct sbox_gateway_message m = {.type = SBOX_GATEWAY_SOCKET, .family = family};
-        _cleanup_close_ int fd =
-            socket(family == 6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    enum { MOST = 16 };
+    if (wanted->type != SBOX_GATEWAY_SOCKETS_WANTED || wanted->count < 1 || wanted->count > MOST ||
+        (wanted->family != 4 && wanted->family != 6))
+        return false;
+    for (uint32_t i = 0; i < wanted->count; i++) {
+        const struct sbox_gateway_message m = {.type = SBOX_GATEWAY_SOCKET,
+                                               .family = wanted->family};
+        _cleanup_close_ int fd = socket(wanted->family == 6 ? AF_INET6 : AF_INET,
+                                        SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         if (fd < 0) /* no IPv6 here: the proxy tries the other family */
             continue;
         if (hand_over(to, &m, fd) < 0)
@@ -165,15 +157,30 @@ static bool send_sockets(int to, uint8_t family, uint32_t count)
     return true;
 }
 
+/* It may want its first sockets before it says that it listens. */
+int sbox_gateway_wait(int socket)
+{
+    enum { MESSAGES_MAX = 64 };
+    for (int i = 0; i < MESSAGES_MAX; i++) {
+        struct sbox_gateway_message m;
+        struct pollfd p = {.fd = socket, .events = POLLIN};
+        int r = poll(&p, 1, SBOX_GATEWAY_PATIENCE_MS);
+        if (r <= 0)
+            return r < 0 ? -errno : -ETIMEDOUT;
+        r = sbox_wire_receive(socket, &m, sizeof m, NULL);
+        if (r <= 0)
+            return r < 0 ? r : -EPIPE;
+        if (m.type == SBOX_GATEWAY_LISTENING)
+            return 0;
+        if (!send_sockets(socket, &m))
+            return -EPROTO;
+    }
+    return -EPROTO;
+}
+
 bool sbox_gateway_serve(int socket)
 {
-    enum { MOST = 16 };
     struct sbox_gateway_message m;
     int r = sbox_wire_receive(socket, &m, sizeof m, NULL);
-    if (r == -EAGAIN)
-        return true;
-    if (r <= 0 || m.type != SBOX_GATEWAY_SOCKETS_WANTED || (m.family != 4 && m.family != 6) ||
-        m.count < 1 || m.count > MOST)
-        return false;
-    return send_sockets(socket, m.family, m.count);
+    return r == -EAGAIN || (r > 0 && send_sockets(socket, &m));
 }

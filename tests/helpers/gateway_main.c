@@ -108,20 +108,24 @@ static void answer(int fd)
     (void)sendto(fd, q, end + record_size, 0, (struct sockaddr *)&from, size);
 }
 
-/* One connection from outside: a socket of the sandbox is asked for, and what the server inside
- * says first is passed on. */
-static void publish(struct proxy *p, int listener)
+/* One socket in advance, asked for before LISTENING; the next when it is used. */
+static bool ask_socket(const struct proxy *p)
 {
     const struct sbox_gateway_message want = {
         .type = SBOX_GATEWAY_SOCKETS_WANTED, .family = 4, .count = 1};
+    return sbox_wire_send(p->socket, &want, sizeof want, -1) == 1;
+}
+
+/* One connection from outside: what the server inside says first is passed on. */
+static void publish(struct proxy *p, int listener)
+{
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)p->publish[1])};
     struct sbox_gateway_message m;
     char text[256];
     _cleanup_close_ int outside = accept(listener, NULL, NULL);
     _cleanup_close_ int inside = -1;
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (sbox_wire_send(p->socket, &want, sizeof want, -1) != 1 ||
-        sbox_wire_receive(p->socket, &m, sizeof m, &inside) != 1)
+    if (sbox_wire_receive(p->socket, &m, sizeof m, &inside) != 1 || !ask_socket(p))
         return;
     (void)connect(inside, (struct sockaddr *)&to, sizeof to);
     struct pollfd ready = {.fd = inside, .events = POLLIN};
@@ -197,6 +201,8 @@ static void be_proxy(struct proxy *p)
         _exit(0);
     }
     open_publisher(p);
+    if (p->publish[0])
+        (void)ask_socket(p);
     (void)sbox_wire_send(p->socket, &listening, sizeof listening, -1);
     if (is(p, "gone"))
         _exit(0);
