@@ -163,6 +163,8 @@ void sbox_command_main(struct sbox_init_context *c, int init)
     char go;
     if (chdir("/") < 0) /* pivot_root takes it along: nothing of the host's tree is kept */
         fail(c, -errno, "leave the current directory", NULL);
+    if (c->plan->undumpable && sbox_set_undumpable() < 0)
+        fail(c, -errno, "make the command's process undumpable", NULL);
     make_network(c, init);
     run_phase(c, SBOX_PHASE_AHEAD);
     sbox_close(c->host_proc);

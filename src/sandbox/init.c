@@ -2,10 +2,10 @@
  *
  * Theory of operation
  * 1. It dies with the supervisor (PDEATHSIG, and a look whether it is gone already).
- * 2. It writes its own uid and gid maps, one to one, and opens what the guard needs of it; only
- * then does it clear dumpable: afterwards its /proc files belong to root.
- * 3. It forks the process that becomes the command, which makes the network namespace and confines
+ * 2. It forks the process that becomes the command, which makes the network namespace and confines
  *    itself meanwhile (command.c).
+ * 3. It writes its own uid and gid maps, one to one, and opens what the guard needs of it; only
+ *    then does it clear dumpable: afterwards its /proc files belong to root.
  * 4. The view is built and sealed (view.c, sealed.c). It enters the network namespace and, where
  *    there is a gateway, waits for sbox-proxy (gateway.c).
  * 5. It wipes its copy of the caller's environment, waits for the guard to be in place, lets the
@@ -279,13 +279,13 @@ void sbox_init_main(struct sbox_init_context *c)
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, NULL);
     die_with_supervisor(c);
+    struct command command;
+    begin_rules(c);
+    start_command(c, &command);
     write_maps(c);
     open_for_guard(c, fds);
     if (c->plan->undumpable && sbox_set_undumpable() < 0)
         die(c, -errno, "make init undumpable", NULL);
-    struct command command;
-    begin_rules(c);
-    start_command(c, &command);
     build(c);
     int gateway = enter_network(c, &command);
     sbox_env_wipe(environ);
