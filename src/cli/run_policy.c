@@ -249,7 +249,7 @@ static bool is_withheld(const struct sbox_env_report *dropped, const char *name)
 {
     for (size_t i = 0; i < dropped->count; i++)
         if (strcmp(dropped->items[i].name, name) == 0)
-            return true;
+            return dropped->items[i].reason != SBOX_ENV_CUT;
     return false;
 }
 

@@ -36,6 +36,10 @@ void sbox_run_say_before(const struct sbox_run *run)
                   sbox_esc(run->protects.linked_example));
     for (size_t i = 0; i < run->dropped.count; i++) {
         const struct sbox_env_drop *d = &run->dropped.items[i];
+        if (d->reason == SBOX_ENV_CUT) {
+            sbox_detail("environment: %s %s", sbox_esc(d->name), sbox_env_reason_text(d->reason));
+            continue;
+        }
         sbox_detail("environment: %s withheld (%s: %s); pass it with -e %s", sbox_esc(d->name),
                     sbox_env_reason_text(d->reason), d->detail ? d->detail : "", sbox_esc(d->name));
     }
@@ -105,7 +109,9 @@ int sbox_run_print(const struct sbox_run *run, const struct sbox_plan *plan)
             (void)printf("left out     ~/%s  (%s)\n", run->facts.settings[i].path,
                          run->facts.settings[i].why);
     for (size_t i = 0; i < run->dropped.count; i++)
-        (void)printf("withheld     %s  (%s)\n", sbox_esc(run->dropped.items[i].name),
+        (void)printf("%s     %s  (%s)\n",
+                     run->dropped.items[i].reason == SBOX_ENV_CUT ? "filtered" : "withheld",
+                     sbox_esc(run->dropped.items[i].name),
                      sbox_env_reason_text(run->dropped.items[i].reason));
     return fflush(stdout) == 0 ? 0 : -errno;
 }

@@ -81,6 +81,8 @@ static int parse(enum sbox_conf_syntax syntax, struct sbox_conf_writer *w, const
 /* ${NAME}, with whatever npm and yarn allow after the name: "?", "-default", ":-default". */
 static int find_names(const char *data, size_t size, struct sbox_strv *names)
 {
+    if (size == 0)
+        return 0;
     const char *end = data + size;
     const char *at = data;
     while ((at = memmem(at, (size_t)(end - at), "${", 2))) {

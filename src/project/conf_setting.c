@@ -235,7 +235,8 @@ static bool holds_secret_key(struct sbox_span v)
 
 bool sbox_conf_value_secret(struct sbox_span value)
 {
-    return holds_secret_key(value) || sbox_secret_find(value.at, value.size) != NULL;
+    return value.size > 0 &&
+           (holds_secret_key(value) || sbox_secret_find(value.at, value.size) != NULL);
 }
 
 /* -- whole settings ---------------------------------------------------------------------------- */
@@ -253,36 +254,58 @@ static bool is_proxy(struct sbox_span key)
     return strstr(folded, "proxy") != NULL;
 }
 
+static bool holds_url_login(struct sbox_span s, bool *failed)
+{
+    struct sbox_buf cut = {0};
+    bool holds = sbox_conf_cut_urls(&cut, s, false) > 0;
+    *failed |= cut.failed;
+    sbox_buf_release(&cut);
+    return holds;
+}
+
+/* `all` with the URLs of `value` cut. Returns how many were. */
+static size_t cut_value(struct sbox_buf *line, struct sbox_span all, struct sbox_span value,
+                        bool proxy)
+{
+    const char *behind = value.at + value.size;
+    sbox_buf_add(line, all.at, (size_t)(value.at - all.at));
+    size_t urls = sbox_conf_cut_urls(line, value, proxy);
+    sbox_buf_add(line, behind, (size_t)(all.at + all.size - behind));
+    return urls;
+}
+
+/* What was taken for the key may be the beginning of a URL: the line is looked at once more when it
+ * is as it would be written. */
 bool sbox_conf_setting(struct sbox_conf_writer *w, struct sbox_span all, struct sbox_span key,
                        struct sbox_span value)
 {
-    struct sbox_buf cut = {0};
+    struct sbox_buf line = {0};
+    size_t urls = cut_value(&line, all, value, is_proxy(key));
+    size_t before = (size_t)(value.at - all.at);
+    size_t behind = all.size - before - value.size;
     bool left_out = sbox_conf_key_secret(key) && !sbox_conf_value_plain(value);
-    size_t urls = sbox_conf_cut_urls(&cut, value, is_proxy(key));
-    left_out = left_out || has_odd_escape(value) ||
-               sbox_conf_value_secret((struct sbox_span){cut.data, cut.size});
+    left_out = left_out || line.failed || has_odd_escape(value);
+    if (!left_out && line.size > 0) {
+        struct sbox_span cut = {line.data + before, line.size - before - behind};
+        left_out = sbox_conf_value_secret(cut) || sbox_secret_find(line.data, line.size) != NULL ||
+                   holds_url_login((struct sbox_span){line.data, line.size}, &line.failed);
+    }
     if (left_out) {
         sbox_conf_left_out(w);
     } else {
-        const char *behind = value.at + value.size;
-        sbox_buf_add(&w->text, all.at, (size_t)(value.at - all.at));
-        sbox_buf_add(&w->text, cut.data, cut.size);
-        sbox_buf_add(&w->text, behind, (size_t)(all.at + all.size - behind));
+        sbox_buf_add(&w->text, line.data, line.size);
         sbox_buf_add_byte(&w->text, '\n');
         w->taken += urls;
     }
-    w->text.failed |= cut.failed;
-    sbox_buf_release(&cut);
+    w->text.failed |= line.failed;
+    sbox_buf_release(&line);
     return left_out;
 }
 
 bool sbox_conf_other(struct sbox_conf_writer *w, struct sbox_span all)
 {
-    struct sbox_buf cut = {0};
-    bool left_out = sbox_conf_cut_urls(&cut, all, false) > 0 || has_odd_escape(all) ||
-                    sbox_conf_value_secret(all);
-    w->text.failed |= cut.failed;
-    sbox_buf_release(&cut);
+    bool left_out =
+        holds_url_login(all, &w->text.failed) || has_odd_escape(all) || sbox_conf_value_secret(all);
     if (left_out) {
         sbox_conf_left_out(w);
         return true;

@@ -1,8 +1,9 @@
 #include "sandbox/env_scrub.h"
 
 #include "base/cleanup.h"
-#include "sandbox/env_names.h"
 #include "project/secret.h"
+#include "sandbox/env_names.h"
+#include "sandbox/env_registry.h"
 
 /* Two passes over the block, because a name may stand in it several times (libc's getenv takes the
  * first, bash the last) and one bad copy condemns all:
@@ -55,6 +56,8 @@ const char *sbox_env_reason_text(enum sbox_env_reason reason)
         return "a shell function";
     case SBOX_ENV_VALUE:
         return "the value looks like a secret";
+    case SBOX_ENV_CUT:
+        return "passed without user and password";
     case SBOX_ENV_MALFORMED:
         return "not NAME=VALUE";
     case SBOX_ENV_COMPANION:
@@ -108,6 +111,12 @@ static int report_add(struct sbox_env_report *r, const struct entry *e, enum sbo
                                                  .detail = detail});
 }
 
+static bool can_be_cut(const char *value)
+{
+    _cleanup_free_ char *cut = sbox_env_registry_cut(value);
+    return cut != NULL;
+}
+
 static enum sbox_env_reason judge(const struct entry *e, const char **ret_detail)
 {
     *ret_detail = NULL;
@@ -123,6 +132,8 @@ static enum sbox_env_reason judge(const struct entry *e, const char **ret_detail
         return SBOX_ENV_FUNCTION;
     }
     *ret_detail = sbox_secret_find(e->value, strlen(e->value));
+    if (*ret_detail && sbox_env_is_registry(e->name, e->name_size) && can_be_cut(e->value))
+        return SBOX_ENV_CUT;
     return *ret_detail ? SBOX_ENV_VALUE : SBOX_ENV_KEPT;
 }
 
@@ -192,14 +203,25 @@ static bool set_again_later(const struct sbox_strv *set, size_t i)
     return false;
 }
 
+/* A registry's URL without user and password. Each copy of the name is cut for itself. */
+static int copy_cut(const struct entry *e, const struct sbox_env_rules *rules,
+                    const struct sbox_env_report *report, struct sbox_strv *env)
+{
+    const struct sbox_env_drop *drop = find_drop(report, e);
+    if (!drop || drop->reason != SBOX_ENV_CUT || names_it(rules->set, e))
+        return 0;
+    _cleanup_free_ char *value = sbox_env_registry_cut(e->value);
+    return value ? sbox_strv_addf(env, "%.*s=%s", (int)e->name_size, e->name, value) : 0;
+}
+
 static int copy(char *const *block, const struct sbox_env_rules *rules,
                 const struct sbox_env_report *report, struct sbox_strv *env)
 {
     int r = start_list(env);
     for (size_t i = 0; r == 0 && block[i]; i++) {
         struct entry e = entry_of(block[i]);
-        if (is_kept(&e, rules, report))
-            r = sbox_strv_add(env, block[i]);
+        r = is_kept(&e, rules, report) ? sbox_strv_add(env, block[i])
+                                       : copy_cut(&e, rules, report, env);
     }
     for (size_t i = 0; r == 0 && rules->set && i < rules->set->count; i++)
         if (!set_again_later(rules->set, i))

@@ -1,8 +1,8 @@
 /* The environment that the command gets: the caller's without what names or holds a secret.
  * Pure: no system call, nothing read but the arguments.
  *
- * A variable goes when its name says so (env_names.h), when its value does (project/secret.h), or when
- * another copy of the same name does. An empty value is no secret. Not dropped are hooks of
+ * A variable goes when its name says so (env_names.h), when its value does (project/secret.h), or
+ * when another copy of the same name does. An empty value is no secret. Not dropped are hooks of
  * loaders and interpreters (LD_PRELOAD, NODE_OPTIONS, BASH_ENV, PERL5OPT ...): they act inside
  * only, where the command is not trusted anyway, and people need them (--max-old-space-size);
  * sbox itself starts nothing that would obey them.
@@ -19,6 +19,7 @@ enum sbox_env_reason {
     SBOX_ENV_AGENT,     /* it leads to an agent, a session or a key file of the user */
     SBOX_ENV_FUNCTION,  /* a shell function: code, not a setting */
     SBOX_ENV_VALUE,     /* the value has the form of a secret */
+    SBOX_ENV_CUT,       /* stays: user and password are cut out of its URLs (env_registry.h) */
     SBOX_ENV_MALFORMED, /* no name, or no '=': its name is reported as "" */
     SBOX_ENV_COMPANION, /* of no use, or harmful, without one that went (GIT_CONFIG_COUNT) */
 };
@@ -32,7 +33,8 @@ struct sbox_env_rules {
     const struct sbox_strv *set;  /* -e NAME=VALUE, the last of a name wins; NULL: none */
 };
 
-/* What went, each name once, never a value. Names are the caller's bytes: escape before printing.
+/* What went or was cut, each name once, never a value. Names are the caller's bytes: escape before
+ * printing.
  */
 struct sbox_env_drop {
     char *name;

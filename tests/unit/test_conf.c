@@ -98,6 +98,7 @@ static void test_ini(void **state)
            "[global]\n" OUT "cert = /ca.pem\n");
     expect(s, "[global]\nproxy = user:pw@proxy.example:3128\n",
            "[global]\nproxy = proxy.example:3128\n");
+    expect(s, "[a]\n    https://tok@b.example/simple\n", "[a]\n" OUT); /* a key "https" */
     expect(s, "[a]\n\"key=abc\" = x\n", "[a]\n" OUT);
     expect(s, "[global]\nindex-url = https://h.example/simple\ntrusted-host = h.example\n", NULL);
     expect(s, "[global]\nuser = yes\nkeyring-provider = subprocess\n", NULL);

@@ -161,6 +161,41 @@ static void test_loader_hooks_stay(void **state)
     assert_int_equal(r.env.count, 8);
 }
 
+/* A registry stays in force without the login in its URL. */
+static void test_registries_are_cut(void **state)
+{
+    (void)state;
+    _cleanup_result_ struct result r = scrub(
+        BLOCK(w("npm_config_registry=https://u:p@r.example/npm/"), w("NPM_CONFIG_REGISTRY=x"),
+              w("PIP_EXTRA_INDEX_URL=https://a.example https://u:p@b.example/s"),
+              w("npm_config_@a:registry=https://u:p@c.example"),
+              w("CARGO_REGISTRIES_A_INDEX=sparse+https://u:p@d.example/"),
+              w("PIP_INDEX_URL=https://h.example/" TOKEN_VALUE), w("MY_URL=https://u:p@e.example"),
+              w("https_proxy=http://u:p@f.example"), w("UV_INDEX=https://g.example"),
+              w("npm_config_registry=https://second:p@r.example/")),
+        &plain);
+    static const char *const left[] = {"npm_config_registry=https://r.example/npm/",
+                                       "NPM_CONFIG_REGISTRY=x",
+                                       "PIP_EXTRA_INDEX_URL=https://a.example https://b.example/s",
+                                       "npm_config_@a:registry=https://c.example",
+                                       "CARGO_REGISTRIES_A_INDEX=sparse+https://d.example/",
+                                       "UV_INDEX=https://g.example",
+                                       "npm_config_registry=https://r.example/"};
+    assert_int_equal(r.env.count, sizeof left / sizeof *left);
+    for (size_t i = 0; i < r.env.count; i++)
+        assert_string_equal(r.env.items[i], left[i]);
+    assert_int_equal(reason_for(&r, "npm_config_registry"), SBOX_ENV_CUT);
+    assert_int_equal(reason_for(&r, "PIP_INDEX_URL"), SBOX_ENV_VALUE);
+    assert_int_equal(reason_for(&r, "MY_URL"), SBOX_ENV_VALUE);
+    struct sbox_strv pass = {0};
+    assert_int_equal(sbox_strv_add(&pass, "npm_config_registry"), 0);
+    _cleanup_result_ struct result passed =
+        scrub(BLOCK(w("npm_config_registry=https://u:p@r.example/")),
+              &(struct sbox_env_rules){.pass = &pass});
+    assert_string_equal(passed.env.items[0], "npm_config_registry=https://u:p@r.example/");
+    sbox_strv_release(&pass);
+}
+
 static void test_empty_values_are_no_secret(void **state)
 {
     (void)state;
@@ -257,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_allow_all),
         cmocka_unit_test(test_gits_count_goes_with_its_values),
         cmocka_unit_test(test_loader_hooks_stay),
+        cmocka_unit_test(test_registries_are_cut),
         cmocka_unit_test(test_empty_values_are_no_secret),
         cmocka_unit_test(test_nothing_to_do),
         cmocka_unit_test(test_bad_rules_and_sizes),
