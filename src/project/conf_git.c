@@ -48,7 +48,7 @@ static int keep(const char *key, const char *value, void *context)
     struct sbox_conf_writer *w = context;
     const char *dot = strchr(key, '.');
     const char *last = strrchr(key, '.');
-    if (!dot)
+    if (!dot || dot == key) /* git wants a name for the section */
         return -EBADMSG;
     struct sbox_span name = {last + 1, strlen(last + 1)};
     struct sbox_span section = sbox_span_of(key, last);

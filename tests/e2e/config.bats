@@ -159,3 +159,71 @@ refute_token_in()
     inside -e NPM_TOKEN sh -c 'echo "[${NPM_TOKEN-unset}]"'
     assert_equal "$output" "[$TOKEN]"
 }
+
+@test "S9: a registry in the environment stays in force without its login" {
+    ENV=(npm_config_registry="https://u:$TOKEN@npm.corp.example/"
+        PIP_INDEX_URL="https://u:$TOKEN@pip.corp.example/simple")
+    inside npm config get registry
+    assert_equal "$output" https://npm.corp.example/
+    inside pip config list
+    assert_output_has https://pip.corp.example/simple
+    inside env
+    refute_output_has "$CANARY"
+}
+
+@test "@npm, @pip and @git: what settings and lockfiles name, and why" {
+    printf 'registry=https://u:%s@npm.corp.example/\n' "$TOKEN" >"$HOME/.npmrc"
+    printf '{"packages":{"a":{"resolved":"https://files.corp.example:8443/a.tgz"}}}' >package-lock.json
+    printf -- '--index-url https://pip.corp.example/simple\n' >requirements.txt
+    setup_git
+    git remote add origin git@git.corp.example:o/r.git
+    run --separate-stderr sbox run --dry-run -o @npm,@pip -o @git,other.example true
+    assert_status 0
+    local host
+    for host in npm.corp.example:443 files.corp.example:8443 pip.corp.example:443 \
+        git.corp.example:22 other.example; do
+        grep -q "^host  *$host" <<<"$output" || fail "no $host" "$output"
+    done
+    assert_output_has "by package-lock.json"
+    assert_output_has "by $HOME/.npmrc"
+    refute_output_has "$CANARY"
+    assert_stderr_has "@npm allows files.corp.example:8443, which only a file of the workspace names"
+    [[ $stderr != *npm.corp.example* && $stderr != *git.corp.example* ]]
+}
+
+@test "@npm in an empty project: npm is asked, in a sandbox" {
+    run --separate-stderr sbox run --dry-run -o @npm true
+    assert_status 0
+    assert_output_has "by what npm itself says"
+    grep -qE '^host +[a-z0-9.-]+:[0-9]+$' <<<"$output"
+    assert_equal "$stderr" ""
+    assert_equal "$(ls -A "$HOME/.cache/sbox" 2>/dev/null)" ""
+}
+
+@test "@pip in an empty project: pip is asked, in a sandbox" {
+    run --separate-stderr sbox run --dry-run -o @pip true
+    assert_status 0
+    assert_output_has "by what pip itself says"
+}
+
+@test "a planted client answers from a sandbox: it sees nothing and reaches nothing" {
+    mkdir bin
+    printf '#!/bin/sh\n{ ls "%s"; cat ~/.ssh/id; } >"%s/leak" 2>&1\ncat "%s/secret"\necho https://evil.example/\n' \
+        "$P" "$P" "$P" >bin/npm
+    chmod +x bin/npm
+    printf 'https://%s.example/' "$CANARY" >secret
+    ENV=(PATH="$P/bin:/usr/bin:/bin")
+    run --separate-stderr bare "$SBOX" run --dry-run -o @npm true
+    refute_output_has "$CANARY"
+    [[ ! -e leak ]]
+}
+
+@test "a shortcut that nothing stands behind is refused with a line" {
+    ENV=(PATH=/nowhere)
+    run --separate-stderr bare "$SBOX" run -o @npm true
+    assert_status 125
+    assert_stderr_has "@npm: nothing names a host"
+    run --separate-stderr sbox run -o @nmp true
+    assert_status 125
+    assert_stderr_has "'@nmp' is no shortcut"
+}

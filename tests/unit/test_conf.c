@@ -197,6 +197,7 @@ static void test_git(void **state)
            "[credential]\n\thelper = store\n[remote \"b\"]\n\turl = ssh://git@h.example/r\n",
            NULL);
     hidden(s, "[core\n");
+    hidden(s, "[.x]\n\ttoken = x\n");
 }
 
 static void test_credentials(void **state)
