@@ -62,8 +62,8 @@ static int judge_trees(const struct sbox_run *run)
     if (!refused)
         return 0;
     if (run->install)
-        sbox_say("if the change is yours: sbox lock; otherwise 'npm ci' installs anew, and "
-                 "--install installs over it all the same");
+        sbox_say("if the change is yours: sbox lock; otherwise remove the tree and install anew "
+                 "(npm ci does both); --install goes on over it as it is");
     else
         sbox_say(
             "if the change is yours: sbox lock; otherwise reinstall, and look at what changed");
