@@ -83,8 +83,9 @@ other_project()
 @test "private caches are 0700, honour XDG_CACHE_HOME, and rm -r removes them" {
     ENV+=(XDG_CACHE_HOME="$T/xdg")
     mkdir -p "$T/xdg/node-gyp/20"
+    touch "$T/xdg/node-gyp/20/header"
     # shellcheck disable=SC2016
-    inside --install sh -c 'ls ~/.cache/node-gyp; echo "$XDG_CACHE_HOME"; touch ~/.npm/x "$XDG_CACHE_HOME/pip/x"'
+    inside --install sh -c 'ls ~/.cache/node-gyp; echo "$XDG_CACHE_HOME"; rm ~/.cache/node-gyp/20/header; touch ~/.npm/x "$XDG_CACHE_HOME/pip/x"'
     assert_equal "$output" $'20\n'"$HOME/.cache"
     [[ ! -e $HOME/.cache/sbox ]]
     assert_equal "$(stat -c %a "$T/xdg/sbox" "$T"/xdg/sbox/*)" $'700\n700'

@@ -146,6 +146,7 @@ sbox: review: sbox status; accept: sbox lock"
 @test "C36: a tree is removed, renamed and made anew: no EBUSY" {
     locked_project
     printf 'API_KEY=x\n' >.env
+    echo node_modules >.gitignore # a tree that git tracks is real in every run
     setup_git
     inside --install sh -c 'rm -rf node_modules && npm ci --offline && mv node_modules away &&
         mv away node_modules && cat .env'
