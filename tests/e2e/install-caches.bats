@@ -2,6 +2,7 @@
 # them and leaves nothing behind. C37.
 load ../helpers/common
 load ../helpers/install
+load ../helpers/trees
 
 setup()
 {
@@ -137,4 +138,17 @@ other_project()
     ENV+=(UV_LINK_MODE=clone)
     inside --ro "$T/bin" "$T/bin/uv" sync
     assert_equal "$output" ',,clone'
+}
+
+# ramfs has no user.* attributes, so it can hold no upper layer.
+@test "C36: where caches can have no layers the private ones work alone, and sbox says so" {
+    mkdir -p "$HOME/.cargo/registry" "$HOME/.cache"
+    echo host >"$HOME/.cargo/registry/x"
+    # shellcheck disable=SC2016
+    run in_namespace 'mount -t ramfs none "$HOME/.cache"; cd "$2"
+        "$1" run --install sh -c "cat ~/.cargo/registry/x; echo kept >~/.cargo/registry/y"
+        "$1" run sh -c "cat ~/.cargo/registry/y ~/.cargo/registry/x"' "$SBOX" "$P"
+    [[ $output == *"the host's own caches were not used"* ]]
+    [[ $output == *$'kept\nhost'* ]]
+    [[ ! -e $HOME/.cargo/registry/y ]]
 }
