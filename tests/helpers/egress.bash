@@ -16,6 +16,11 @@ MARKS=0
 
 setup()
 {
+    setup_egress
+}
+
+setup_egress()
+{
     setup_project
     cp "$EGRESS_DIR/ca.pem" "$P/ca.pem"
     cp "$HELPERS/egress/direct" "$HELPERS/egress/client" "$P"
@@ -50,18 +55,30 @@ nothing_left()
     fi
 }
 
+# The lines of contacts.log since the test's start, without the marks.
+contacts()
+{
+    tail -n "+$((CONTACTS_BEFORE + 1))" "$CONTACTS" | grep -v '\.mark\.example '
+}
+
 came()
 {
-    if ! tail -n "+$((CONTACTS_BEFORE + 1))" "$CONTACTS" | grep -q -- "$1"; then
-        fail "nobody came like: $1" "stderr: ${stderr:-}" "$(tail -n "+$((CONTACTS_BEFORE + 1))" "$CONTACTS")"
+    if ! contacts | grep -q -- "$1"; then
+        fail "nobody came like: $1" "stderr: ${stderr:-}" "$(contacts)"
     fi
 }
 
 nobody_came()
 {
-    if tail -n "+$((CONTACTS_BEFORE + 1))" "$CONTACTS" | grep -- "$1" >&2; then
-        fail "came: $1"
-    fi
+    local found
+    found=$(contacts | grep -- "$1" || true)
+    if [[ -n $found ]]; then fail "came: $found"; fi
+}
+
+# The proxy as curl's SOCKS options take it.
+socks_inside()
+{
+    echo 198.18.0.1:3128
 }
 
 # The key for git.test in the project, and $GIT_SSH, how git calls ssh.
