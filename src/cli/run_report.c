@@ -31,6 +31,11 @@ void sbox_run_say_before(const struct sbox_run *run)
             "'%s' is hidden and git tracks it: git add -A, commit -a, stash and checkout of it "
             "fail inside (commit other files by name), and its content is in git's history",
             sbox_esc(run->protects.tracked_example));
+    if (run->protects.filtered_tracked)
+        sbox_note(
+            "'%s' is shown without its secrets and git tracks it: git add -A and commit -a inside "
+            "would commit it so (commit other files by name)",
+            sbox_esc(run->protects.filtered_tracked));
     if (run->protects.secret_linked)
         sbox_note("'%s' is hidden, but the file has another name (hard link) that is not",
                   sbox_esc(run->protects.linked_example));

@@ -14,7 +14,8 @@ struct sbox_protects {
     bool secret_linked;  /* a masked secret has another hard link */
     const char *tracked_example; /* borrowed from the scan: for the message */
     const char *linked_example;
-    struct sbox_strv conf_names; /* of the environment, to which settings in the workspace refer */
+    const char *filtered_tracked; /* a filtered file in git's index; borrowed; NULL: none */
+    struct sbox_strv conf_names;  /* of the environment, to which settings in the workspace refer */
     /* While it is gathered: what is to be shown. */
     const struct sbox_policy_path *paths;
     size_t path_count;

@@ -92,5 +92,9 @@ int sbox_protects_add_conf(struct sbox_protects *p, const struct sbox_root *root
         return 0;
     if (S_ISLNK(e->mode))
         return protect_target(p, root, e);
-    return fstat(e->fd, &st) < 0 ? -errno : protect_file(p, e->fd, e->path, &st, e->syntax);
+    size_t before = p->count;
+    int r = fstat(e->fd, &st) < 0 ? -errno : protect_file(p, e->fd, e->path, &st, e->syntax);
+    if (p->count > before && e->tracked && !p->filtered_tracked)
+        p->filtered_tracked = e->path;
+    return r;
 }

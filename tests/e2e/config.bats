@@ -65,6 +65,13 @@ refute_token_in()
     cmp .npmrc "$T/before"
 }
 
+@test "S9: a filtered file that git tracks is told" {
+    printf 'x=1\n_auth=%s\n' "$TOKEN" >.npmrc
+    setup_git
+    inside true
+    assert_stderr_has ".npmrc' is shown without its secrets and git tracks it"
+}
+
 @test "S9: yarn's, pip's and cargo's files in the project" {
     mkdir .cargo
     printf 'npmRegistryServer: "https://npm.corp.example"\nnpmAuthToken: %s\n' "$TOKEN" >.yarnrc.yml
@@ -226,4 +233,12 @@ refute_token_in()
     run --separate-stderr sbox run -o @nmp true
     assert_status 125
     assert_stderr_has "'@nmp' is no shortcut"
+}
+
+@test "S9: --ro shows a file of \$HOME whole" {
+    printf '_auth=%s\n' "$TOKEN" >"$HOME/.npmrc"
+    inside --allow-env cat "$HOME/.npmrc"
+    refute_output_has "$CANARY"
+    inside --ro "$HOME/.npmrc" cat "$HOME/.npmrc"
+    assert_output_has "$CANARY"
 }

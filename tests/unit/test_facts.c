@@ -143,6 +143,46 @@ static void only_root_needs_the_list(void **state)
     sbox_facts_release(&f);
 }
 
+/* --- settings of package clients -------------------------------------------------------------- */
+
+static const struct sbox_facts_setting *setting_of(const struct sbox_facts *f, const char *path)
+{
+    for (size_t i = 0; i < f->setting_count; i++)
+        if (strcmp(f->settings[i].path, path) == 0)
+            return &f->settings[i];
+    return NULL;
+}
+
+static void settings_come_without_their_logins(void **state)
+{
+    struct scratch *s = *state;
+    struct sbox_facts f = {0};
+    scratch_write(s, "home/.npmrc", "registry=https://r.example/\n_auth=abc\na=${T}\n");
+    scratch_write(s, "home/.cargo/config.toml", "[net]\nretry = 5\n");
+    scratch_write(s, "home/.config/pnpm/rc", "_auth=abc\n");
+    scratch_write(s, "home/.yarnrc.yml", "just words\n");
+    scratch_write(s, "home/.netrc", "machine h login u password p\n");
+    scratch_write(s, "elsewhere", "[global]\nindex-url = https://u:p@h.example/s\n");
+    scratch_mkdir(s, "home/.config/pip");
+    scratch_link(s, "home/.config/pip/pip.conf", "../../../elsewhere");
+    assert_int_equal(sbox_facts_conf(scratch_path(s, "home"), &f), 0);
+    const struct sbox_facts_setting *npmrc = setting_of(&f, ".npmrc");
+    assert_non_null(npmrc);
+    assert_string_equal(npmrc->text, "registry=https://r.example/\n# left out by sbox\na=${T}\n");
+    assert_true(npmrc->filtered);
+    assert_string_equal(setting_of(&f, ".cargo/config.toml")->text, "[net]\nretry = 5\n");
+    assert_false(setting_of(&f, ".cargo/config.toml")->filtered);
+    assert_string_equal(setting_of(&f, ".config/pnpm/rc")->text, "# left out by sbox\n");
+    assert_string_equal(setting_of(&f, ".config/pip/pip.conf")->text,
+                        "[global]\nindex-url = https://h.example/s\n");
+    assert_null(setting_of(&f, ".yarnrc.yml")->text);
+    assert_non_null(setting_of(&f, ".yarnrc.yml")->why);
+    assert_null(setting_of(&f, ".netrc"));
+    assert_int_equal(f.conf_names.count, 1);
+    assert_string_equal(f.conf_names.items[0], "T");
+    sbox_facts_release(&f);
+}
+
 /* --- git's settings --------------------------------------------------------------------------- */
 
 struct wanted {
@@ -226,6 +266,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(more_than_can_be_listed_is_refused, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test(only_root_needs_the_list),
+        cmocka_unit_test_setup_teardown(settings_come_without_their_logins, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test_setup_teardown(harmless_settings_are_kept_with_their_values, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(what_runs_or_authenticates_is_not_kept, scratch_setup,

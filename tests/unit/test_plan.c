@@ -138,6 +138,55 @@ static void the_system_is_read_only_and_private(void **state)
             assert_true(is_read_only(&w->plan.steps[i]));
 }
 
+static char setting_text[] = "x=1\n";
+
+static void settings_are_put_in_their_places(void **state)
+{
+    struct world *w = *state;
+    w->facts.dirs[1].path = "/etc";
+    w->facts.dirs[1].link = NULL;
+    w->facts.settings[0] =
+        (struct sbox_facts_setting){".config/pip/pip.conf", setting_text, true, "s"};
+    w->facts.settings[1] = (struct sbox_facts_setting){".npmrc", NULL, true, "not understood"};
+    w->facts.settings[2] = (struct sbox_facts_setting){"/etc/npmrc", setting_text, true, "s"};
+    w->facts.settings[3] = (struct sbox_facts_setting){"/etc/pip.conf", NULL, true, "s"};
+    w->facts.setting_count = 4;
+    build(w);
+    ORDER(w, SBOX_OP_SCRATCH, "home/u/.config", SBOX_OP_FILE, "home/u/.config/pip/pip.conf");
+    assert_string_equal(step_of(w, SBOX_OP_FILE, "home/u/.config/pip/pip.conf")->source,
+                        setting_text);
+    assert_int_equal(place_of(w, SBOX_OP_FILE, "home/u/.npmrc"), -1);
+    ORDER(w, SBOX_OP_BIND, "etc", SBOX_OP_REPLACE, "etc/npmrc");
+    assert_string_equal(step_of(w, SBOX_OP_REPLACE, "etc/npmrc")->source, setting_text);
+    assert_string_equal(step_of(w, SBOX_OP_REPLACE, "etc/pip.conf")->source, "");
+    assert_true(is_read_only(step_of(w, SBOX_OP_REPLACE, "etc/npmrc")));
+    w->facts.setting_count = 0;
+}
+
+static void filtered_files_lie_below_masks(void **state)
+{
+    struct world *w = *state;
+    char path[] = ".npmrc";
+    char git_path[] = ".git/config";
+    struct sbox_protect protects[] = {
+        {SBOX_PROTECT_MASK, path, {1, 2}, S_IFREG, "m", NULL},
+        {SBOX_PROTECT_FILTER_GIT, git_path, {1, 3}, S_IFREG, "f", setting_text},
+        {SBOX_PROTECT_FILTER, path, {1, 2}, S_IFREG, "f", setting_text},
+        {SBOX_PROTECT_RO, path, {1, 2}, S_IFREG, "r", NULL},
+    };
+    w->policy.protects = protects;
+    w->policy.protect_count = sizeof protects / sizeof *protects;
+    build(w);
+    ORDER(w, SBOX_OP_LOCK_RO, ".npmrc", SBOX_OP_FILTER, ".npmrc");
+    ORDER(w, SBOX_OP_FILTER, ".npmrc", SBOX_OP_MASK, ".npmrc");
+    const struct sbox_step *step = step_of(w, SBOX_OP_FILTER, ".npmrc");
+    assert_string_equal(step->source, setting_text);
+    assert_true(is_read_only(step));
+    assert_int_equal(step->layer, SBOX_LAYER_MASKS);
+    assert_int_equal(step_of(w, SBOX_OP_FILTER, ".git/config")->layer, SBOX_LAYER_GIT);
+    assert_true(w->plan.guard);
+}
+
 static void home_may_be_missing(void **state)
 {
     struct world *w = *state;
@@ -405,6 +454,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(phases_come_in_order, setup, teardown),
         cmocka_unit_test_setup_teardown(the_command_is_confined_in_order, setup, teardown),
         cmocka_unit_test_setup_teardown(the_system_is_read_only_and_private, setup, teardown),
+        cmocka_unit_test_setup_teardown(settings_are_put_in_their_places, setup, teardown),
+        cmocka_unit_test_setup_teardown(filtered_files_lie_below_masks, setup, teardown),
         cmocka_unit_test_setup_teardown(home_may_be_missing, setup, teardown),
         cmocka_unit_test_setup_teardown(the_workspace_is_writable_and_known_by_identity, setup,
                                         teardown),

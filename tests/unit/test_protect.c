@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 /* The workspace is scratch/w; what is gathered is shown as lines "KIND path", sorted. */
@@ -134,6 +135,106 @@ static void allow_env_and_unmask_show_secrets(void **state)
     gather_all(w);
     assert_masked(w, ".env");
     assert_not_masked(w, "a/.env");
+}
+
+static const char *text_of(const struct world *w, enum sbox_protect_kind kind, const char *path)
+{
+    const struct sbox_protect *p = find(w, kind, path);
+    return p ? p->text : NULL;
+}
+
+#define NPMRC      "x=1\n_auth=abc\n"
+#define NPMRC_LEFT "x=1\n# left out by sbox\n"
+
+static void settings_are_filtered_at_any_depth(void **state)
+{
+    struct world *w = *state;
+    scratch_write(w->s, "w/.npmrc", NPMRC);
+    scratch_write(w->s, "w/a/b/.npmrc", NPMRC);
+    scratch_write(w->s, "w/clean/.npmrc", "x=1\n_authToken=${T}\n");
+    scratch_write(w->s, "w/.netrc", "machine h login u password p");
+    scratch_write(w->s, "w/empty/.netrc", "");
+    scratch_write(w->s, "w/.yarnrc.yml", "just words\n");
+    scratch_write(w->s, "w/.cargo/config.toml", "token = \"x\"\n");
+    scratch_write(w->s, "w/src/config.toml", "token = \"x\"\n");
+    scratch_mkdir(w->s, "w/dir/.npmrc");
+    gather_all(w);
+    assert_string_equal(text_of(w, SBOX_PROTECT_FILTER, ".npmrc"), NPMRC_LEFT);
+    assert_string_equal(text_of(w, SBOX_PROTECT_FILTER, "a/b/.npmrc"), NPMRC_LEFT);
+    assert_string_equal(text_of(w, SBOX_PROTECT_FILTER, ".cargo/config.toml"),
+                        "# left out by sbox\n");
+    assert_masked(w, ".netrc");
+    assert_masked(w, ".yarnrc.yml");
+    assert_int_equal(w->list.count, 5);
+    assert_int_equal(w->list.conf_names.count, 1);
+    assert_string_equal(w->list.conf_names.items[0], "T");
+}
+
+static void settings_too_large_or_closed_are_masked(void **state)
+{
+    struct world *w = *state;
+    char *text = calloc(1, SBOX_CONF_MAX + 2);
+    assert_non_null(text);
+    memset(text, '\n', SBOX_CONF_MAX + 1);
+    scratch_write(w->s, "w/a/.npmrc", text);
+    scratch_write(w->s, "w/b/.npmrc", NPMRC);
+    assert_int_equal(chmod(scratch_path(w->s, "w/b/.npmrc"), 0), 0);
+    gather_all(w);
+    assert_masked(w, "a/.npmrc");
+    if (geteuid() != 0)
+        assert_masked(w, "b/.npmrc");
+    else
+        assert_non_null(find(w, SBOX_PROTECT_FILTER, "b/.npmrc"));
+    free(text);
+}
+
+/* What a link leads to is covered where it lies; a link that leaves the workspace shows nothing. */
+static void settings_behind_links(void **state)
+{
+    struct world *w = *state;
+    scratch_write(w->s, "w/real/rc", NPMRC);
+    scratch_write(w->s, "outside/rc", NPMRC);
+    scratch_link(w->s, "w/.npmrc", "real/rc");
+    scratch_link(w->s, "w/a/.npmrc", "../../outside/rc");
+    scratch_link(w->s, "w/b/.npmrc", "nowhere");
+    gather_all(w);
+    assert_string_equal(text_of(w, SBOX_PROTECT_FILTER, "real/rc"), NPMRC_LEFT);
+    assert_int_equal(w->list.count, 1);
+}
+
+static void settings_are_shown_on_demand_and_a_mask_wins(void **state)
+{
+    struct world *w = *state;
+    scratch_write(w->s, "w/.npmrc", NPMRC);
+    scratch_write(w->s, "w/a/.npmrc", NPMRC);
+    scan(w);
+    assert_int_equal(gather(w, true), 0);
+    assert_int_equal(w->list.count, 0);
+    add_rule(w, SBOX_PATH_UNMASK, "w/a/.npmrc");
+    add_rule(w, SBOX_PATH_MASK, "w/.npmrc");
+    gather_all(w);
+    assert_int_equal(w->list.count, 1);
+    assert_masked(w, ".npmrc");
+}
+
+static void gits_config_is_filtered_where_it_holds_a_login(void **state)
+{
+    struct world *w = *state;
+    scratch_write(w->s, "w/.git/HEAD", "ref: refs/heads/main\n");
+    scratch_write(w->s, "w/.git/config", "[remote \"o\"]\n\turl = https://u:p@h.example/r\n");
+    scratch_write(w->s, "w/.git/config.worktree", "[core]\n\tbare = false\n");
+    scratch_write(w->s, "w/.git/modules/m/HEAD", "ref: refs/heads/main\n");
+    scratch_write(w->s, "w/.git/modules/m/config", "not understood");
+    gather_all(w);
+    assert_string_equal(text_of(w, SBOX_PROTECT_FILTER_GIT, ".git/config"),
+                        "[remote \"o\"]\n\turl = \"https://h.example/r\"\n");
+    assert_not_ro(w, ".git/config");
+    assert_ro(w, ".git/config.worktree");
+    assert_string_equal(text_of(w, SBOX_PROTECT_FILTER_GIT, ".git/modules/m/config"), "");
+    scan(w);
+    assert_int_equal(gather(w, true), 0);
+    assert_ro(w, ".git/config");
+    assert_null(find(w, SBOX_PROTECT_FILTER_GIT, ".git/config"));
 }
 
 static void mask_beats_unmask(void **state)
@@ -428,6 +529,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(secrets_are_masked_with_their_identity, setup, teardown),
         cmocka_unit_test_setup_teardown(allow_env_and_unmask_show_secrets, setup, teardown),
+        cmocka_unit_test_setup_teardown(settings_are_filtered_at_any_depth, setup, teardown),
+        cmocka_unit_test_setup_teardown(settings_too_large_or_closed_are_masked, setup, teardown),
+        cmocka_unit_test_setup_teardown(settings_behind_links, setup, teardown),
+        cmocka_unit_test_setup_teardown(settings_are_shown_on_demand_and_a_mask_wins, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(gits_config_is_filtered_where_it_holds_a_login, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(mask_beats_unmask, setup, teardown),
         cmocka_unit_test_setup_teardown(only_a_tracked_template_is_shown, setup, teardown),
         cmocka_unit_test_setup_teardown(tracked_and_linked_secrets_are_told, setup, teardown),
