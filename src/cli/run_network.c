@@ -84,9 +84,10 @@ static int add_all(struct sbox_strv *to, const struct sbox_strv *from)
 static int expand_shortcut(struct sbox_run_network *n, const struct sbox_session *session,
                            const char *word, struct sbox_error *err)
 {
+    const struct sbox_shortcut_asking asking = {.ask = sbox_shortcut_ask_client,
+                                                .data_fd = session->data.fd};
     struct sbox_shortcut s;
-    int r = sbox_shortcut_hosts(word, &session->root, getenv("HOME"), sbox_shortcut_ask_client, &s,
-                                err);
+    int r = sbox_shortcut_hosts(word, &session->root, getenv("HOME"), &asking, &s, err);
     if (r < 0)
         return r;
     for (size_t i = 0; i < s.workspace.count; i++)

@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "base/fd.h"
 #include "cli/in_path.h"
+#include "cli/shortcut_cache.h"
 #include "net/address.h"
 #include "project/hosts.h"
 #include "store/jsonurls.h"
@@ -291,26 +292,44 @@ static int take_variables(struct collector *c)
 
 /* -- the client -------------------------------------------------------------------------------- */
 
-static int ask_client(struct collector *c, sbox_shortcut_ask *ask)
+/* The first URL behind `after`, up to where it ends. NULL when there is none. */
+static char *find_url(const char *text, const char *after)
 {
-    for (const struct question *q = c->word->questions; ask && q && q->program; q++) {
-        _cleanup_free_ char *text = NULL;
+    const char *at = strstr(text, after);
+    const char *begin = at ? strstr(at, "://") : NULL;
+    if (!begin)
+        return NULL;
+    while (begin > at && isalnum((unsigned char)begin[-1]))
+        begin--;
+    return strndup(begin, strcspn(begin, " \t\r\n\"'`)"));
+}
+
+static char *ask_program(const struct sbox_shortcut_asking *asking, const struct question *q)
+{
+    _cleanup_free_ char *key = sbox_shortcut_cache_key(q->program);
+    _cleanup_free_ char *text = NULL;
+    char *url = sbox_shortcut_cache_get(asking->data_fd, key);
+    if (url || asking->ask(q->argv, &text) < 0)
+        return url;
+    url = find_url(text, q->after);
+    if (url)
+        sbox_shortcut_cache_put(asking->data_fd, key, url);
+    return url;
+}
+
+static int ask_client(struct collector *c, const struct sbox_shortcut_asking *asking)
+{
+    for (const struct question *q = c->word->questions; asking && q && q->program; q++) {
         char file[64];
-        if (!sbox_in_path(q->program) || ask(q->argv, &text) < 0)
+        if (!sbox_in_path(q->program))
             continue;
-        const char *at = strstr(text, q->after);
-        const char *url = at ? strstr(at, "://") : NULL;
+        _cleanup_free_ char *url = ask_program(asking, q);
         if (!url)
             continue;
-        /* The first URL only: up to where it ends. */
-        const char *begin = url;
-        while (begin > at && isalnum((unsigned char)begin[-1]))
-            begin--;
-        size_t size = strcspn(begin, " \t\r\n\"'`)");
         (void)snprintf(file, sizeof file, "what %s itself says", q->program);
         c->file = file;
         c->trusted = true;
-        return sbox_hosts_in_text(begin, size, take_host, c);
+        return sbox_hosts_in_text(url, strlen(url), take_host, c);
     }
     return 0;
 }
@@ -323,18 +342,19 @@ static const struct word *find_word(const char *name)
     return NULL;
 }
 
-static int collect(struct collector *c, sbox_shortcut_ask *ask)
+static int collect(struct collector *c, const struct sbox_shortcut_asking *asking)
 {
     int r = take_variables(c);
     for (size_t i = 0; r == 0 && i < c->word->source_count; i++) {
         const struct source *s = &c->word->sources[i];
         r = s->place == WORKSPACE ? take_workspace(c, s) : take_path(c, s);
     }
-    return r == 0 && !c->has_default ? ask_client(c, ask) : r;
+    return r == 0 && !c->has_default ? ask_client(c, asking) : r;
 }
 
 int sbox_shortcut_hosts(const char *word, const struct sbox_root *root, const char *home,
-                        sbox_shortcut_ask *ask, struct sbox_shortcut *ret, struct sbox_error *err)
+                        const struct sbox_shortcut_asking *asking, struct sbox_shortcut *ret,
+                        struct sbox_error *err)
 {
     struct sbox_shortcut found = {{NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}};
     struct collector c = {
@@ -343,7 +363,7 @@ int sbox_shortcut_hosts(const char *word, const struct sbox_root *root, const ch
         return sbox_error_say(err, EINVAL,
                               "'%s' is no shortcut: there are @npm, @pip, @cargo and @git",
                               sbox_esc(word));
-    int r = collect(&c, ask);
+    int r = collect(&c, asking);
     if (r == 0 && found.hosts.count == 0)
         r = sbox_error_say(err, ENOENT,
                            "%s: nothing names a host: no setting, no lockfile, and the client was "

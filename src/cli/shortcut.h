@@ -20,15 +20,21 @@ struct sbox_shortcut {
     struct sbox_strv workspace; /* of these, those that only a file of the workspace names */
 };
 
-/* Asks the client for its registry: what it printed, at most 32 KB, or -errno. NULL in tests. */
+/* Asks the client for its registry: what it printed, at most 32 KB, or -errno. */
 typedef int sbox_shortcut_ask(const char *const *argv, char **ret_text);
 /* The real one (shortcut_ask.c). */
 int sbox_shortcut_ask_client(const char *const *argv, char **ret_text);
 
-/* `word` with its '@'. `root`: its fd, path and cwd count. 0, or -errno with the sentence for the
- * user: no such shortcut, nothing names a host, too many. */
+struct sbox_shortcut_asking {
+    sbox_shortcut_ask *ask;
+    int data_fd; /* the data directory, where answers are kept; -1: they are not */
+};
+
+/* `word` with its '@'. `root`: its fd, path and cwd count. `asking`: NULL asks nobody. 0, or -errno
+ * with the sentence for the user: no such shortcut, nothing names a host, too many. */
 int sbox_shortcut_hosts(const char *word, const struct sbox_root *root, const char *home,
-                        sbox_shortcut_ask *ask, struct sbox_shortcut *ret, struct sbox_error *err);
+                        const struct sbox_shortcut_asking *asking, struct sbox_shortcut *ret,
+                        struct sbox_error *err);
 void sbox_shortcut_release(struct sbox_shortcut *s);
 
 #endif

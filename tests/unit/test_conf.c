@@ -66,6 +66,7 @@ static void test_npmrc(void **state)
     expect(s, "registry=https://h.example/?token=abc\n", OUT);
     expect(s, "registry=\"https:\\/\\/u:p@h.example\"\n", OUT);
     expect(s, "ghp_abcdefghijklmnopqrstuvwxyz0123456789\n", OUT);
+    expect(s, "ghp_abcdefghijklmnopqrstuvwxyz0123456789=1\n", OUT);
     expect(s, "[a]\r\n_authToken=x\r\ny=1\r\n", "[a]\n" OUT "y=1\n");
     /* Nothing secret: stays as it is. */
     expect(s, "", NULL);
@@ -186,6 +187,7 @@ static void test_git(void **state)
            "\"https://h.example/r.git\"\n");
     expect(s, "[http \"https://h.example/\"]\n\textraheader = AUTHORIZATION: basic abc\n", OUT);
     expect(s, "[url \"https://t:x@h.example/\"]\n\tinsteadOf = https://h.example/\n", OUT);
+    expect(s, "[url \"https://t@h.example/\"]\n\tinsteadOf = x:\n", OUT);
     expect(s, "[http]\n\tproxy = u:p@h.example:1\n[user]\n\tname = \"A \\\"B\\\"\\n\"\n",
            "[http]\n\tproxy = \"h.example:1\"\n[user]\n\tname = \"A \\\"B\\\"\\n\"\n");
     expect(s, "[a \"b \\\"c\\\" \\\\d\"]\n\tx\n[credential]\n\tusername = u\n",

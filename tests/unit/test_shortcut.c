@@ -13,6 +13,7 @@ struct world {
     struct scratch *s;
     struct sbox_root root;
     char *home;
+    int data_fd;
     struct sbox_shortcut found;
     struct sbox_error err;
 };
@@ -46,6 +47,7 @@ static int setup(void **state)
     w->root.cwd = strdup(w->root.path);
     w->home = strdup(scratch_path(w->s, "home"));
     w->root.fd = open(w->root.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    w->data_fd = -1;
     answer = NULL;
     asked = 0;
     (void)unsetenv("npm_config_registry");
@@ -68,7 +70,8 @@ static int hosts(struct world *w, const char *word)
 {
     sbox_shortcut_release(&w->found);
     w->err = SBOX_ERROR_INIT;
-    return sbox_shortcut_hosts(word, &w->root, w->home, ask, &w->found, &w->err);
+    const struct sbox_shortcut_asking asking = {.ask = ask, .data_fd = w->data_fd};
+    return sbox_shortcut_hosts(word, &w->root, w->home, &asking, &w->found, &w->err);
 }
 
 static void expect(struct world *w, const char *word, const char *joined)
@@ -98,6 +101,34 @@ static void the_client_is_asked_when_nothing_names_its_registry(void **state)
     scratch_write(w->s, "home/.npmrc", "registry=https://a.example/\n");
     expect(w, "@npm", "a.example:443 l.example:443? ");
     assert_int_equal(asked, 2);
+}
+
+static void an_answer_is_kept_while_the_client_is_the_same(void **state)
+{
+    struct world *w = *state;
+    scratch_mkdir(w->s, "data");
+    w->data_fd = open(scratch_path(w->s, "data"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(w->data_fd >= 0);
+    answer = "https://r.example/";
+    expect(w, "@npm", "r.example:443 ");
+    answer = "https://s.example/";
+    expect(w, "@npm", "r.example:443 ");
+    assert_int_equal(asked, 1);
+    scratch_write(w->s, "bin/npm", "another"); /* an upgrade */
+    assert_int_equal(chmod(scratch_path(w->s, "bin/npm"), 0755), 0);
+    expect(w, "@npm", "s.example:443 ");
+    assert_int_equal(asked, 2);
+    scratch_write(w->s, "etc/npmrc", "x"); /* settings beside it */
+    answer = "https://t.example/";
+    expect(w, "@npm", "t.example:443 ");
+    assert_int_equal(setenv("NPM_CONFIG_USERCONFIG", "/x", 1), 0);
+    answer = "https://u.example/";
+    expect(w, "@npm", "u.example:443 ");
+    (void)unsetenv("NPM_CONFIG_USERCONFIG");
+    expect(w, "@npm", "t.example:443 ");
+    scratch_write(w->s, "data/clients", "nonsense\n\t\n");
+    expect(w, "@npm", "u.example:443 ");
+    (void)close(w->data_fd);
 }
 
 static void the_environment_counts(void **state)
@@ -193,6 +224,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_client_is_asked_when_nothing_names_its_registry, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(an_answer_is_kept_while_the_client_is_the_same, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(the_environment_counts, setup, teardown),
         cmocka_unit_test_setup_teardown(a_host_that_the_user_names_too_is_the_users, setup,
