@@ -53,6 +53,14 @@ bool sbox_net_rule_for(const struct sbox_wire_connection *c, char *text, size_t 
     return true;
 }
 
+/* Would --allow-private help? The other classes stay closed to names. */
+static bool opens(const struct sbox_address *a)
+{
+    enum sbox_address_class c = sbox_address_classify(a);
+    return c == SBOX_ADDRESS_LOOPBACK || c == SBOX_ADDRESS_PRIVATE ||
+           c == SBOX_ADDRESS_LINK_LOCAL || c == SBOX_ADDRESS_CGNAT;
+}
+
 void sbox_net_refusal_text(struct sbox_buf *out, const struct sbox_wire_connection *c)
 {
     char rule[SBOX_WIRE_HOST + 16];
@@ -74,9 +82,7 @@ void sbox_net_refusal_text(struct sbox_buf *out, const struct sbox_wire_connecti
         sbox_buf_addf(out, " leads to %s, which is not public (%s); list that address itself%s",
                       sbox_address_format(&c->address, address),
                       sbox_address_class_text(sbox_address_classify(&c->address)),
-                      sbox_address_classify(&c->address) == SBOX_ADDRESS_METADATA
-                          ? ""
-                          : ", or add --allow-private");
+                      opens(&c->address) ? ", or add --allow-private" : "");
         break;
     case SBOX_VERDICT_SNI:
         sbox_buf_add_str(out, ": TLS asks for another name than was dialled");
@@ -97,8 +103,7 @@ int sbox_net_collect(const struct sbox_wire_connection *c, bool needed, struct s
                      bool *private)
 {
     char rule[SBOX_WIRE_HOST + 16];
-    if (c->verdict == SBOX_VERDICT_ADDRESS &&
-        sbox_address_classify(&c->address) != SBOX_ADDRESS_METADATA)
+    if (c->verdict == SBOX_VERDICT_ADDRESS && opens(&c->address))
         *private = true;
     bool own = c->way == SBOX_WAY_PUBLISHED || c->way == SBOX_WAY_HOST_PORT;
     if (needed && !own && c->host[0] && c->verdict != SBOX_VERDICT_REQUEST)
