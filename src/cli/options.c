@@ -165,8 +165,9 @@ static int apply(struct parser *p, const struct sbox_option *option, const char 
     case SBOX_SET_LIST:
         return add_to_list(p, field, value);
     case SBOX_SET_ENV:
-        if (*value == '=')
-            return USAGE(p, "'%s' takes NAME or NAME=VALUE, not '%s'", spelling, sbox_esc(value));
+        if (!value || *value == '=')
+            return USAGE(p, "'%s' takes NAME or NAME=VALUE, not '%s'", spelling,
+                         value ? sbox_esc(value) : "");
         return add_to_list(p, field, value);
     case SBOX_SET_FD:
         return add_fd(p, value);

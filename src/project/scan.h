@@ -48,10 +48,10 @@ struct sbox_scan_entry {
     int fd;                   /* O_PATH | O_NOFOLLOW, held open until release */
     struct sbox_fileid id;
     enum sbox_conf_syntax syntax; /* for SBOX_SCAN_CONF */
-    mode_t mode;    /* st_mode of the entry itself (S_ISLNK for a link) */
-    uint64_t nlink; /* > 1 for a secret file: it has another name somewhere */
-    char *link;     /* target text when it is a link, else NULL */
-    bool tracked;   /* git's index lists it, or something below it */
+    mode_t mode;                  /* st_mode of the entry itself (S_ISLNK for a link) */
+    uint64_t nlink;               /* > 1 for a secret file: it has another name somewhere */
+    char *link;                   /* target text when it is a link, else NULL */
+    bool tracked;                 /* git's index lists it, or something below it */
 };
 
 struct sbox_scan {

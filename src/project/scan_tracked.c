@@ -51,8 +51,8 @@ static int mark(const char *path, size_t size, unsigned mode, void *context)
 static bool worth_it(const struct sbox_scan *scan)
 {
     for (size_t i = 0; i < scan->count; i++)
-        if (scan->entries[i].kind == SBOX_SCAN_SECRET ||
-            scan->entries[i].kind == SBOX_SCAN_CONF || scan->entries[i].kind == SBOX_SCAN_TREE)
+        if (scan->entries[i].kind == SBOX_SCAN_SECRET || scan->entries[i].kind == SBOX_SCAN_CONF ||
+            scan->entries[i].kind == SBOX_SCAN_TREE)
             return true;
     return false;
 }
