@@ -78,7 +78,8 @@ static const char *access_text(const struct sbox_step *step)
 {
     if (step->op == SBOX_OP_MASK || step->op == SBOX_OP_HIDE)
         return "hidden";
-    if (step->op == SBOX_OP_FILTER || step->op == SBOX_OP_REPLACE)
+    if (step->op == SBOX_OP_FILTER ||
+        (step->op == SBOX_OP_REPLACE && step->layer == SBOX_LAYER_MASKS))
         return "filtered";
     if (step->op == SBOX_OP_OVERLAY || step->op == SBOX_OP_AGAIN ||
         (step->op == SBOX_OP_LAYERS && !step->source))

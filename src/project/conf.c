@@ -31,6 +31,7 @@ static const struct {
     {"pnpm", "rc", SBOX_CONF_NPMRC},
     {".docker", "config.json", SBOX_CONF_CREDENTIALS},
     {".gem", "credentials", SBOX_CONF_CREDENTIALS},
+    {NULL, "auth.json", SBOX_CONF_COMPOSER},
     {NULL, ".netrc", SBOX_CONF_CREDENTIALS},
     {NULL, "_netrc", SBOX_CONF_CREDENTIALS},
     {NULL, ".pypirc", SBOX_CONF_CREDENTIALS},
@@ -41,7 +42,8 @@ static const struct {
 enum sbox_conf_syntax sbox_conf_syntax_of(const char *dir, const char *name)
 {
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (strcmp(files[i].name, name) == 0 && (!files[i].dir || strcmp(files[i].dir, dir) == 0))
+        if (files[i].name[0] == name[0] && strcmp(files[i].name, name) == 0 &&
+            (!files[i].dir || strcmp(files[i].dir, dir) == 0))
             return files[i].syntax;
     return SBOX_CONF_NONE;
 }
@@ -72,6 +74,7 @@ static int parse(enum sbox_conf_syntax syntax, struct sbox_conf_writer *w, const
     case SBOX_CONF_GIT:
         return sbox_conf_git(w, data, size);
     case SBOX_CONF_NONE:
+    case SBOX_CONF_COMPOSER:
     case SBOX_CONF_CREDENTIALS:
         break;
     }
@@ -124,6 +127,18 @@ static bool is_blank(const char *data, size_t size)
     return sbox_span_trim((struct sbox_span){data, size}).size == 0;
 }
 
+/* Many programs have a file of that name; Composer's has one of these at its top. */
+static bool is_composer_auth(const char *data, size_t size)
+{
+    static const char *const keys[] = {
+        "\"http-basic\"",   "\"bearer\"",          "\"github-oauth\"",       "\"gitlab-oauth\"",
+        "\"gitlab-token\"", "\"bitbucket-oauth\"", "\"client-certificate\"", "\"forgejo-token\""};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (memmem(data, size, keys[i], strlen(keys[i])))
+            return true;
+    return sbox_secret_find(data, size) != NULL;
+}
+
 int sbox_conf_filter(enum sbox_conf_syntax syntax, const char *data, size_t size,
                      struct sbox_conf *ret)
 {
@@ -132,6 +147,8 @@ int sbox_conf_filter(enum sbox_conf_syntax syntax, const char *data, size_t size
         return 0;
     if (syntax == SBOX_CONF_CREDENTIALS)
         return hide(ret, "holds logins");
+    if (syntax == SBOX_CONF_COMPOSER)
+        return is_composer_auth(data, size) ? hide(ret, "holds logins") : 0;
     if (size > SBOX_CONF_MAX)
         return hide(ret, "too large to take secrets out, so hidden whole");
     int r = is_plain_text(data, size) ? parse(syntax, &w, data, size) : -EBADMSG;

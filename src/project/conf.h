@@ -25,6 +25,7 @@ enum sbox_conf_syntax {
     SBOX_CONF_YAML,        /* yarn 2 and later */
     SBOX_CONF_TOML,        /* cargo, uv, bun */
     SBOX_CONF_GIT,         /* git-config(1) */
+    SBOX_CONF_COMPOSER,    /* auth.json: hidden whole when it is Composer's or holds a secret */
     SBOX_CONF_CREDENTIALS, /* logins and little else: hidden whole, unless it is empty */
 };
 

@@ -79,10 +79,11 @@ static char *read_link(int fd)
 static int grow_entries(struct walk *w)
 {
     if (w->scan->count == ENTRIES_MAX)
-        return sbox_error_say(w->err, E2BIG,
-                              "more than %d dependency trees, .env files and repositories in the "
-                              "workspace; use a smaller one (--workspace DIR)",
-                              ENTRIES_MAX);
+        return sbox_error_say(
+            w->err, E2BIG,
+            "more than %d dependency trees, .env and settings files and repositories in the "
+            "workspace; use a smaller one (--workspace DIR)",
+            ENTRIES_MAX);
     if (w->scan->count < w->room)
         return 0;
     size_t room = w->room ? w->room * 2 : 32;

@@ -82,7 +82,9 @@ refute_token_in()
     printf '[registry]\ntoken = "%s"\n' "$TOKEN" >.cargo/credentials.toml
     printf 'machine h.example login u password %s\n' "$TOKEN" >.netrc
     printf '[pypi]\nusername = u\npassword = %s\n' "$TOKEN" >.pypirc
-    refute_token_in .yarnrc.yml .yarnrc pip.conf .cargo/config.toml .cargo/credentials.toml .netrc .pypirc
+    printf '{"github-oauth": {"github.example": "%s"}}' "$TOKEN" >auth.json
+    refute_token_in .yarnrc.yml .yarnrc pip.conf .cargo/config.toml .cargo/credentials.toml .netrc \
+        .pypirc auth.json
     inside cat .yarnrc.yml .yarnrc .cargo/config.toml
     assert_output_has 'npmRegistryServer: "https://npm.corp.example"'
     assert_output_has 'registry "https://npm.corp.example"'

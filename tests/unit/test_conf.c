@@ -209,6 +209,15 @@ static void test_credentials(void **state)
     expect(SBOX_CONF_CREDENTIALS, " \n", NULL);
 }
 
+static void test_composer(void **state)
+{
+    (void)state;
+    const enum sbox_conf_syntax s = SBOX_CONF_COMPOSER;
+    hidden(s, "{\"http-basic\": {\"h.example\": {\"username\": \"u\"}}}\n");
+    hidden(s, "{\"x\": {\"password\": \"abc\"}}\n");
+    expect(s, "{\"routes\": [\"/login\"]}\n", NULL);
+}
+
 static void test_too_large(void **state)
 {
     (void)state;
@@ -243,6 +252,7 @@ static void test_file_names(void **state)
     assert_int_equal(sbox_conf_syntax_of("", ".npmrc"), SBOX_CONF_NPMRC);
     assert_int_equal(sbox_conf_syntax_of(".cargo", "config.toml"), SBOX_CONF_TOML);
     assert_int_equal(sbox_conf_syntax_of("src", "config.toml"), SBOX_CONF_NONE);
+    assert_int_equal(sbox_conf_syntax_of("", "auth.json"), SBOX_CONF_COMPOSER);
     assert_int_equal(sbox_conf_syntax_of("", ".netrc"), SBOX_CONF_CREDENTIALS);
     assert_int_equal(sbox_conf_syntax_of("", ".npmrc.bak"), SBOX_CONF_NONE);
 }
@@ -269,12 +279,12 @@ static void test_bare_url(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_npmrc),       cmocka_unit_test(test_ini),
-        cmocka_unit_test(test_yarnrc),      cmocka_unit_test(test_yaml),
-        cmocka_unit_test(test_toml),        cmocka_unit_test(test_git),
-        cmocka_unit_test(test_credentials), cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_names),       cmocka_unit_test(test_file_names),
-        cmocka_unit_test(test_bare_url),
+        cmocka_unit_test(test_npmrc),      cmocka_unit_test(test_ini),
+        cmocka_unit_test(test_yarnrc),     cmocka_unit_test(test_yaml),
+        cmocka_unit_test(test_toml),       cmocka_unit_test(test_git),
+        cmocka_unit_test(test_composer),   cmocka_unit_test(test_credentials),
+        cmocka_unit_test(test_too_large),  cmocka_unit_test(test_names),
+        cmocka_unit_test(test_file_names), cmocka_unit_test(test_bare_url),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
