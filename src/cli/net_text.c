@@ -91,6 +91,12 @@ void sbox_net_refusal_text(struct sbox_buf *out, const struct sbox_wire_connecti
         sbox_buf_add_str(out, "too many connections at once");
         break;
     default:
+        if (c->error == EPROTONOSUPPORT) {
+            sbox_buf_add_str(out,
+                             "a client asked the proxy to speak TLS for it (axios does); without "
+                             "the proxy's variables it connects by itself: --no-proxy-env");
+            break;
+        }
         sbox_buf_add_str(out, c->host[0] ? ": the request is not understood"
                                          : "a request to the proxy that is not understood");
         break;

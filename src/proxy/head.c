@@ -41,7 +41,12 @@ static int parse_connect(struct sbox_head *h, struct sbox_text target, const cha
 static int parse_absolute(struct sbox_head *h, struct sbox_text target, const char **ret_why)
 {
     static const char scheme[] = "http://";
+    static const char tls[] = "https://";
     const size_t skip = sizeof scheme - 1;
+    if (target.size >= sizeof tls - 1 && strncasecmp(target.at, tls, sizeof tls - 1) == 0) {
+        (void)sbox_head_refuse(ret_why, "https:// without CONNECT: sbox-proxy speaks no TLS");
+        return -EPROTONOSUPPORT;
+    }
     if (target.size < skip || strncasecmp(target.at, scheme, skip) != 0)
         return sbox_head_refuse(ret_why, "a target that does not begin with http://");
     const char *authority = target.at + skip;

@@ -58,8 +58,21 @@ everyway()
     everyway 'require("undici").request(process.env.URL).then(r => r.body.json()).then(p => console.log(p.name))'
 }
 
-@test "E12: axios" {
-    everyway 'require("axios").get(process.env.URL).then(r => console.log(r.data.name))'
+# axios wants a proxy to speak TLS for it (GET https://… in the clear): no proxy that keeps out of TLS can.
+# The line says what to do; without the variables it works like everything else.
+@test "E12: axios, without the proxy variables; with them a line says so" {
+    local script='require("axios").get(process.env.URL).then(r => console.log(r.data.name))' way
+    for way in ./direct --no-proxy-env; do
+        # shellcheck disable=SC2086
+        inside -o "$REGISTRY_HOST" "${OPTIONS[@]}" $way node -e "$script"
+        assert_status 0
+        assert_equal "$output" left-pad
+        assert_equal "$stderr" ''
+    done
+    inside -o "$REGISTRY_HOST" "${OPTIONS[@]}" node -e "$script"
+    if [[ $status -ne 0 ]]; then assert_stderr_has --no-proxy-env; fi
+    inside -o somewhere-else.example "${OPTIONS[@]}" --no-proxy-env node -e "$script"
+    [[ $status -ne 0 ]]
 }
 
 @test "E12: node's own fetch, to a server of the real world" {

@@ -62,6 +62,13 @@ connect_to()
     nobody_came request
 }
 
+@test "E12: a client that wants the proxy to speak TLS for it, as axios does, is told what helps" {
+    printf 'GET https://allowed.test/ HTTP/1.1\r\nHost: allowed.test\r\n\r\n' >request
+    nothing_left sbox run -o allowed.test sh -c './client proxy <request'
+    assert_output_has 'HTTP/1.1 400 '
+    assert_stderr_has --no-proxy-env
+}
+
 @test "E2: one kept connection, each request decided again, never two hosts' data" {
     printf 'GET http://%s/%s HTTP/1.1\r\nHost: %s\r\n\r\n' allowed.test one allowed.test denied.test two denied.test \
         other.test three other.test >request

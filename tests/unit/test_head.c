@@ -161,7 +161,7 @@ static void test_targets_that_are_refused(void **state)
         "http://a.test/\t",
         "http://a.test/\x7f",
         "http://a.test/\x01",
-        "https://a.test/",
+        "https:/a.test/",
         "ftp://a.test/",
         "ws://a.test/",
         "xhttp://a.test/",
@@ -171,6 +171,20 @@ static void test_targets_that_are_refused(void **state)
         char text[256];
         (void)snprintf(text, sizeof text, "GET %s HTTP/1.0\r\n\r\n", targets[i]);
         expect_refused(text);
+    }
+}
+
+/* No proxy of TLS: told apart, since clients of the world ask for it. */
+static void test_https_without_connect(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "GET https://a.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n",
+        "POST HTTPS://a.test:8443/x HTTP/1.0\r\n\r\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct sbox_head h;
+        assert_int_equal(parse(texts[i], &h), -EPROTONOSUPPORT);
     }
 }
 
@@ -678,6 +692,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_absolute_form),
         cmocka_unit_test(test_targets_that_are_refused),
+        cmocka_unit_test(test_https_without_connect),
         cmocka_unit_test(test_connect),
         cmocka_unit_test(test_connects_that_are_refused),
         cmocka_unit_test(test_request_lines_that_are_refused),
