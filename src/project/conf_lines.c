@@ -13,8 +13,10 @@ static const char *find_delimiter(struct sbox_span line, const char *delimiters,
 {
     char quote = '\0';
     for (const char *at = line.at; at < end_of(line); at++) {
-        if (quote)
-            quote = *at == quote ? '\0' : quote;
+        if (quote && *at == quote)
+            quote = '\0';
+        else if (quote)
+            continue;
         else if (quotes && at == line.at && (*at == '"' || *at == '\''))
             quote = *at;
         else if (strchr(delimiters, *at))

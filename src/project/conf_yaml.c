@@ -31,22 +31,24 @@ static const char *end_of_key(struct sbox_span line)
  * block scalar, whose lines are indented further. */
 static bool ends_here(struct sbox_span v)
 {
-    char first = v.size ? v.at[0] : '\0';
     size_t depth = 0;
     char quote = '\0';
+    char first = '\0';
+    if (v.size > 0)
+        first = v.at[0];
     if (first && strchr("&*!?@`%", first))
         return false;
     if (!first || !strchr("\"'{[", first))
         return true;
     for (const char *at = v.at; at < end_of(v); at++) {
-        if (quote) {
-            quote = *at == quote ? '\0' : quote;
+        if (quote && *at == quote)
+            quote = '\0';
+        else if (quote)
             continue;
-        }
+        else if (*at == '"' || *at == '\'')
+            quote = *at;
         if (*at == '#' && at > v.at && isspace((unsigned char)at[-1]))
             break;
-        if (*at == '"' || *at == '\'')
-            quote = *at;
         depth += *at == '{' || *at == '[';
         if (*at == '}' || *at == ']') {
             if (depth == 0)
