@@ -218,11 +218,13 @@ static void reap(struct sbox_init_context *c, pid_t command)
 {
     int status;
     pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | __WALL)) > 0) {
+    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED | __WALL)) > 0) {
         if (pid != command)
             continue;
         if (WIFSTOPPED(status))
             sbox_init_send(c->socket, SBOX_INIT_STOPPED, WSTOPSIG(status), 0, NULL, NULL);
+        else if (WIFCONTINUED(status))
+            sbox_init_send(c->socket, SBOX_INIT_CONTINUED, 0, 0, NULL, NULL);
         else
             end(c, status);
     }

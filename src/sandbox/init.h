@@ -20,6 +20,7 @@ enum sbox_init_event {
     SBOX_INIT_FAILED,    /* code: errno, text: the step */
     SBOX_INIT_EXEC,      /* code: errno of a failed execve */
     SBOX_INIT_STOPPED,   /* the command was stopped; code: the signal */
+    SBOX_INIT_CONTINUED, /* and goes on */
     SBOX_INIT_DISCARDED, /* text: a file that was written into a locked tree */
     SBOX_INIT_LISTENS,   /* a server listens on a port nobody outside can reach; code: the port */
     SBOX_INIT_EXITED,    /* code: wait status; count: files discarded */

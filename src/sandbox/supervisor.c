@@ -47,6 +47,7 @@ struct run {
     pid_t guard_pid;
     pid_t terminal_group; /* foreground group at the start, when it was ours; else 0 */
     int status;           /* 0, or -errno: the sandbox could not be built */
+    bool continued;       /* SIGCONT came, and init has not said so of the command yet */
     bool exited;          /* init reported the command's end */
     bool over;
 };
@@ -120,6 +121,55 @@ static void take_descriptors(struct msghdr *message, int fds[SBOX_INIT_FDS])
             memcpy(fds, CMSG_DATA(h), sizeof(int) * SBOX_INIT_FDS);
 }
 
+static void read_signals(struct run *run)
+{
+    struct signalfd_siginfo info;
+    while (read(run->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        int signal = (int)info.ssi_signo;
+        bool job_control = signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+        /* The terminal's own signals reached the command, too; but a hangup goes to the leader of
+         * the session alone, and that is sbox where a terminal or ssh started it directly. */
+        run->continued |= signal == SIGCONT;
+        if (signal == SIGCHLD || signal == SIGWINCH || signal == SIGCONT ||
+            (info.ssi_code == SI_KERNEL && signal != SIGTERM && signal != SIGHUP))
+            continue;
+        if (!run->result->started && !job_control)
+            (void)kill(run->init_pid, SIGKILL);
+        order(run, signal);
+    }
+}
+
+static bool in_foreground(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (tcgetpgrp(fd) == getpgrp())
+            return true;
+    return false;
+}
+
+/* SIGCONT went to the whole process group between the command's stop and now. */
+static bool continued_meanwhile(struct run *run)
+{
+    enum { PATIENCE_MS = 200 };
+    struct sbox_init_message next;
+    struct pollfd p = {.fd = run->socket, .events = POLLIN};
+    read_signals(run);
+    return run->continued && poll(&p, 1, PATIENCE_MS) > 0 &&
+           recv(run->socket, &next, sizeof next, MSG_PEEK) == (ssize_t)sizeof next &&
+           next.event == SBOX_INIT_CONTINUED;
+}
+
+/* The caller's shell must see a stopped job. But its `fg` may have come between the command's stop
+ * and this moment. A shell that had not seen the job stop gives it the terminal and sends no
+ * SIGCONT: what was stopped for reading in the background may read now. */
+static void stop_with_command(struct run *run, int signal)
+{
+    if ((signal == SIGTTIN || signal == SIGTTOU) && in_foreground())
+        order(run, SIGCONT);
+    else if (!continued_meanwhile(run))
+        (void)raise(SIGSTOP);
+}
+
 static void on_ready(struct run *run, const struct sbox_init_message *m,
                      const int fds[SBOX_INIT_FDS])
 {
@@ -145,7 +195,11 @@ static void on_init_message(struct run *run, const struct sbox_init_message *m,
         run->result->exec_errno = m->code;
         break;
     case SBOX_INIT_STOPPED:
-        (void)raise(SIGSTOP);
+        stop_with_command(run, m->code);
+        break;
+    case SBOX_INIT_CONTINUED:
+        read_signals(run); /* the same SIGCONT went to both */
+        run->continued = false;
         break;
     case SBOX_INIT_DISCARDED:
         (void)sbox_strv_add(&run->result->discarded, m->text);
@@ -214,23 +268,6 @@ static void read_guard(struct run *run)
     else
         (void)sbox_strv_add_take(&run->result->ended_by,
                                  sbox_explain_guard(m.event, m.code, m.path));
-}
-
-static void read_signals(struct run *run)
-{
-    struct signalfd_siginfo info;
-    while (read(run->signals, &info, sizeof info) == (ssize_t)sizeof info) {
-        int signal = (int)info.ssi_signo;
-        bool job_control = signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
-        /* The terminal's own signals reached the command, too; but a hangup goes to the leader of
-         * the session alone, and that is sbox where a terminal or ssh started it directly. */
-        if (signal == SIGCHLD || signal == SIGWINCH || signal == SIGCONT ||
-            (info.ssi_code == SI_KERNEL && signal != SIGTERM && signal != SIGHUP))
-            continue;
-        if (!run->result->started && !job_control)
-            (void)kill(run->init_pid, SIGKILL);
-        order(run, signal);
-    }
 }
 
 static void supervise(struct run *run)
