@@ -68,6 +68,14 @@ lock_reads_nothing_of()
     assert_equal "$(cat "$HOME/.ssh/id_ed25519")" "$CANARY"
 }
 
+@test "C30: a tree appears that is a link to ~/.ssh" {
+    inside --install sh -c 'mkdir src && ln -s ~/.ssh src/node_modules'
+    assert_stderr_has "leaves the project: src/node_modules -> $HOME/.ssh"
+    assert_stderr_has 'accept: sbox lock'
+    refused
+    nothing_is_shown
+}
+
 @test "C30: a package of the tree becomes a link to ~/.ssh" {
     # shellcheck disable=SC2016
     attack 'ln -s "$HOME/.ssh" node_modules/keys'

@@ -234,6 +234,8 @@ sbox: review: sbox status; accept: sbox lock"
     inside .venv/bin/greet you
     assert_status 0
     assert_equal "$stderr" ""
+    inside --install true # the environment's links to the system's python are no news
+    assert_equal "$stderr" "sbox: the trees are what was locked"
     run --separate-stderr sbox .venv/bin/python -m pip uninstall -qy greeter
     assert_status 0
     assert_stderr_has '- greeter 1.0'
