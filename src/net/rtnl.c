@@ -113,10 +113,13 @@ int sbox_rtnl_up(int rtnl, int index)
 int sbox_rtnl_veth(int rtnl, const char *name, const char *peer, int peer_ns)
 {
     static const char kind[] = "veth";
+    /* Nothing between the two ends needs small packets: as on the loopback. */
+    static const uint32_t mtu = 65535;
     const struct ifinfomsg body = {.ifi_family = AF_UNSPEC};
     struct request q;
     begin(&q, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &body, sizeof body);
     add(&q, IFLA_IFNAME, name, strlen(name) + 1);
+    add(&q, IFLA_MTU, &mtu, sizeof mtu);
     struct rtattr *info = open_nest(&q, IFLA_LINKINFO);
     add(&q, IFLA_INFO_KIND, kind, sizeof kind);
     struct rtattr *data = open_nest(&q, IFLA_INFO_DATA);
@@ -125,6 +128,7 @@ int sbox_rtnl_veth(int rtnl, const char *name, const char *peer, int peer_ns)
     memcpy(end_of(&q), &body, sizeof body);
     q.header.nlmsg_len += (uint32_t)NLMSG_ALIGN(sizeof body);
     add(&q, IFLA_IFNAME, peer, strlen(peer) + 1);
+    add(&q, IFLA_MTU, &mtu, sizeof mtu);
     add(&q, IFLA_NET_NS_FD, &peer_ns, sizeof peer_ns);
     close_nest(&q, other);
     close_nest(&q, data);
