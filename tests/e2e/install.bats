@@ -162,6 +162,25 @@ sbox: review: sbox status; accept: sbox lock"
     [[ ! -e node_modules/dep ]]
 }
 
+@test "C36: a tree that the host replaces meanwhile does not end an install run; its masks are put back" {
+    locked_project
+    printf 'API_KEY=x\n' >.env
+    echo node_modules >.gitignore
+    setup_git
+    in_host "$SBOX" run --install sh -c 'touch up; while [ ! -e go ]; do sleep 0.05; done; cat .env'
+    wait_for 10 test -e up
+    mv node_modules elsewhere
+    printf 'API_KEY=y\n' >.env.new
+    mv .env.new .env
+    sleep 0.1
+    touch go
+    finish 20
+    assert_equal "$status" 0
+    if grep -q API_KEY "$T/host.out"; then fail ".env was readable"; fi
+    grep -q "'.env' was replaced" "$T/host.err"
+    grep -q -- '- dep 1.0.0' "$T/host.err"
+}
+
 @test "git's internals and masks hold in an install run" {
     locked_project
     printf 'API_KEY=x\n' >.env
