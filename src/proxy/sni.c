@@ -7,6 +7,8 @@
  *
  * What is no ClientHello passes unchecked, so nothing that a server may pass over on its way to one
  * counts as such: an empty record (OpenSSL 3.0 does pass over it), a warning, a change of ciphers.
+ * Nor does a record's version: GnuTLS takes any up to 3, Go's crypto/tls (many a front that routes
+ * by name) any below 16, whatever TLS says.
  */
 #include "proxy/sni.h"
 
@@ -18,7 +20,7 @@ enum {
     CHANGE_CIPHER = 20,
     ALERT = 21,
     HANDSHAKE = 22,
-    MAJOR_VERSION = 3,
+    MAJOR_VERSIONS = 16,
     CLIENT_HELLO = 1,
     SERVER_NAME = 0,
     HOST_NAME = 0,
@@ -49,7 +51,7 @@ static bool failed(const struct stream *s)
 static void next_record(struct stream *s)
 {
     size_t left = (size_t)(s->end - s->at);
-    if ((left > 0 && s->at[0] != HANDSHAKE) || (left > 1 && s->at[1] != MAJOR_VERSION)) {
+    if ((left > 0 && s->at[0] != HANDSHAKE) || (left > 1 && s->at[1] >= MAJOR_VERSIONS)) {
         fail(s, SBOX_SNI_BAD);
         return;
     }
@@ -173,12 +175,10 @@ static enum sbox_sni parse_hello(struct stream *s, struct sbox_host *ret)
  * alert (two bytes), by the header alone. */
 static enum sbox_sni judge_other_record(const uint8_t *data, size_t size)
 {
-    const uint8_t header[4] = {data[0], MAJOR_VERSION, 0, 0};
     if (data[0] != CHANGE_CIPHER && data[0] != ALERT)
         return SBOX_SNI_NOT_TLS;
-    for (size_t i = 1; i < size && i < sizeof header; i++)
-        if (i != 2 && data[i] != header[i])
-            return SBOX_SNI_NOT_TLS;
+    if ((size > 1 && data[1] >= MAJOR_VERSIONS) || (size > 3 && data[3] != 0))
+        return SBOX_SNI_NOT_TLS;
     if (size < RECORD_HEADER)
         return SBOX_SNI_MORE;
     return data[4] == data[0] - CHANGE_CIPHER + 1 ? SBOX_SNI_BAD : SBOX_SNI_NOT_TLS;
@@ -192,7 +192,7 @@ enum sbox_sni sbox_sni_parse(const uint8_t *data, size_t size, struct sbox_host 
         return SBOX_SNI_MORE;
     if (data[0] != HANDSHAKE)
         return judge_other_record(data, size);
-    if (size > 1 && data[1] != MAJOR_VERSION)
+    if (size > 1 && data[1] >= MAJOR_VERSIONS)
         return SBOX_SNI_NOT_TLS;
     if (size > SBOX_SNI_MAX)
         s.end = data + SBOX_SNI_MAX;

@@ -303,7 +303,8 @@ static void test_not_tls(void **state)
         {"SSH-2.0-x", 9, SBOX_SNI_NOT_TLS},
         {"\0\0\0\x08\x04\xd2\x16\x2f", 8, SBOX_SNI_NOT_TLS}, /* PostgreSQL asks for TLS */
         {"\x80\x2e\1\3\1", 5, SBOX_SNI_NOT_TLS},             /* SSL 2 */
-        {"\x16\2\1", 3, SBOX_SNI_NOT_TLS},
+        {"\x16\2\1", 3, SBOX_SNI_MORE},
+        {"\x16\x10\1", 3, SBOX_SNI_NOT_TLS},
         {"\x16\xfe\xfd", 3, SBOX_SNI_NOT_TLS},         /* DTLS */
         {"\x16\3\0\0\1\0\0\0", 8, SBOX_SNI_NOT_TLS},   /* MongoDB, a message of 790 bytes */
         {"\x16\3\1\0\4\2\0\0\0", 9, SBOX_SNI_NOT_TLS}, /* ServerHello */
@@ -318,7 +319,9 @@ static void test_not_tls(void **state)
         {"\x15\3\1\0\1", 5, SBOX_SNI_NOT_TLS},
         {"\x14\3\1\0\2", 5, SBOX_SNI_NOT_TLS},
         {"\x15\3\1\1\2", 5, SBOX_SNI_NOT_TLS},
-        {"\x15\2", 2, SBOX_SNI_NOT_TLS},
+        {"\x15\2", 2, SBOX_SNI_MORE},
+        {"\x15\2\0\0\2\1\0", 7, SBOX_SNI_BAD}, /* Go passes over it */
+        {"\x15\x10", 2, SBOX_SNI_NOT_TLS},
         {"\x15\3\1\0", 4, SBOX_SNI_MORE},
         {"\x17\3\3\0\1x", 6, SBOX_SNI_NOT_TLS},
     };
@@ -326,6 +329,22 @@ static void test_not_tls(void **state)
         struct sbox_host h;
         if (parse(rows[i].data, rows[i].size, &h) != rows[i].answer)
             fail_msg("row %zu", i);
+    }
+}
+
+/* Servers differ in which version of the first record they take. */
+static void test_versions_of_records(void **state)
+{
+    (void)state;
+    _cleanup_buf_ struct sbox_buf x = {0};
+    add_name(&x, "a.test", 6);
+    _cleanup_buf_ struct sbox_buf message = hello_of(&x);
+    for (int major = 0; major <= 255; major++) {
+        struct sbox_host h;
+        _cleanup_buf_ struct sbox_buf b = {0};
+        add_record(&b, message.data, message.size);
+        b.data[1] = (char)major;
+        assert_int_equal(parse(b.data, b.size, &h), major < 16 ? SBOX_SNI_NAME : SBOX_SNI_NOT_TLS);
     }
 }
 
@@ -363,6 +382,7 @@ int main(void)
         cmocka_unit_test(test_session_ciphers_compression),
         cmocka_unit_test(test_cut_into_records),
         cmocka_unit_test(test_not_tls),
+        cmocka_unit_test(test_versions_of_records),
         cmocka_unit_test(test_the_longest_hello),
     };
     return cmocka_run_group_tests_name("sni", tests, NULL, NULL);
