@@ -9,6 +9,8 @@
 
 #include <time.h>
 
+enum { NOTICES_MAX = 16 };
+
 void sbox_run_network_init(struct sbox_run_network *n)
 {
     *n = (struct sbox_run_network){.proxy = {.control = -1, .gateway = -1}};
@@ -151,7 +153,7 @@ static void say_refused(struct sbox_run_network *n, const struct sbox_wire_conne
 static void take(const struct sbox_wire_message *m, void *context)
 {
     struct sbox_run_network *n = context;
-    if (m->type == SBOX_WIRE_NOTICE)
+    if (m->type == SBOX_WIRE_NOTICE && n->notices++ < NOTICES_MAX)
         sbox_note("%s", sbox_esc(m->text));
     if (m->type != SBOX_WIRE_CONNECTION)
         return;
@@ -163,14 +165,20 @@ static void take(const struct sbox_wire_message *m, void *context)
                     m->connection.error > 0 ? strerror(m->connection.error) : "not found");
 }
 
+/* As many as come in one turn: signals and the command's end are not to wait for a proxy that is no
+ * longer itself and talks without end. */
 static bool ready(void *context)
 {
+    enum { TURN = 256 };
     struct sbox_run_network *n = context;
     struct sbox_wire_message m;
-    int r;
-    while ((r = sbox_proxy_take(&n->proxy, &m)) > 0)
-        take(&m, n);
-    if (r == -EAGAIN)
+    int r = 1;
+    for (int i = 0; r > 0 && i < TURN; i++) {
+        r = sbox_proxy_take(&n->proxy, &m);
+        if (r > 0)
+            take(&m, n);
+    }
+    if (r > 0 || r == -EAGAIN)
         return true;
     n->gone = true;
     sbox_say("sbox-proxy ended: nothing can be reached any more");

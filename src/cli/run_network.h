@@ -29,6 +29,7 @@ struct sbox_run_network {
     struct sbox_wire_connection *connections;
     size_t connection_count;
     size_t connection_room;
+    size_t notices; /* said */
     size_t omitted; /* those beyond the most that are kept */
     size_t refused; /* all of them */
     int64_t started_us;

@@ -45,13 +45,14 @@ static int take_descriptor(struct msghdr *m)
 
 int sbox_wire_receive(int socket, void *message, size_t size, int *ret_fd)
 {
-    /* Room for one descriptor: the kernel closes what does not fit and says so (MSG_CTRUNC). */
+    /* Room for one descriptor, to the byte: CMSG_SPACE's padding is room for another, that nobody
+     * would close. The kernel drops what does not fit and says so (MSG_CTRUNC). */
     union control control = {{0}};
     struct iovec data = {message, size};
     struct msghdr m = {.msg_iov = &data,
                        .msg_iovlen = 1,
                        .msg_control = control.raw,
-                       .msg_controllen = sizeof control.raw};
+                       .msg_controllen = CMSG_LEN(sizeof(int))};
     ssize_t n;
     do
         n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);

@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 
 enum { PATIENCE_MS = 10000, LAST_MS = 2000 };
 
@@ -234,6 +235,14 @@ int sbox_proxy_take(struct sbox_proxy *p, struct sbox_wire_message *ret)
 
 /* -- end --------------------------------------------------------------------------------------- */
 
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* A proxy that is no longer itself may talk without end: the patience is for all of it. */
 void sbox_proxy_stop(struct sbox_proxy *p,
                      void (*take)(const struct sbox_wire_message *message, void *context),
                      void *context)
@@ -242,8 +251,11 @@ void sbox_proxy_stop(struct sbox_proxy *p,
     if (p->pid > 0) {
         (void)shutdown(p->control, SHUT_WR);
         struct pollfd ready = {.fd = p->control, .events = POLLIN};
-        while (poll(&ready, 1, LAST_MS) > 0 &&
-               sbox_wire_receive(p->control, &m, sizeof m, NULL) > 0) {
+        int64_t until = now_ms() + LAST_MS;
+        for (int64_t left = LAST_MS; left > 0; left = until - now_ms()) {
+            if (poll(&ready, 1, (int)left) <= 0 ||
+                sbox_wire_receive(p->control, &m, sizeof m, NULL) <= 0)
+                break;
             terminate(&m);
             if (take)
                 take(&m, context);

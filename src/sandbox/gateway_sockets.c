@@ -11,13 +11,13 @@
 #include <fcntl.h>
 #include <poll.h>
 
-/* Sends on a non-blocking socket, waiting as long as is bearable. */
-static int hand_over(int socket, const struct sbox_gateway_message *m, int fd)
+/* Sends on a non-blocking socket, waiting as long as is bearable before the command runs. */
+static int hand_over(int socket, const struct sbox_gateway_message *m, int fd, int patience_ms)
 {
     int r = sbox_wire_send(socket, m, sizeof *m, fd);
     while (r == -EAGAIN) {
         struct pollfd p = {.fd = socket, .events = POLLOUT};
-        if (poll(&p, 1, SBOX_GATEWAY_PATIENCE_MS) <= 0)
+        if (poll(&p, 1, patience_ms) <= 0)
             return -ETIMEDOUT;
         r = sbox_wire_send(socket, m, sizeof *m, fd);
     }
@@ -74,7 +74,7 @@ static int open_listener(int socket_to_proxy, struct listener l)
                                            .kind = (uint8_t)l.kind,
                                            .family = l.family == AF_INET6 ? 6 : 4,
                                            .port = l.port};
-    return r < 0 ? r : hand_over(socket_to_proxy, &m, fd);
+    return r < 0 ? r : hand_over(socket_to_proxy, &m, fd, SBOX_GATEWAY_PATIENCE_MS);
 }
 
 /* One TCP port at an address of each family. */
@@ -128,7 +128,7 @@ static int listen_inside(const struct sbox_gateway *g)
         r = open_both(n->socket, l, "127.0.0.1", g->v6 ? "::1" : NULL);
     }
     const struct sbox_gateway_message end = {.type = SBOX_GATEWAY_LISTENERS_END};
-    return r < 0 ? r : hand_over(n->socket, &end, -1);
+    return r < 0 ? r : hand_over(n->socket, &end, -1, SBOX_GATEWAY_PATIENCE_MS);
 }
 
 int sbox_gateway_listen(const struct sbox_gateway *g, enum sbox_gateway_side side)
@@ -138,7 +138,7 @@ int sbox_gateway_listen(const struct sbox_gateway *g, enum sbox_gateway_side sid
     return fcntl(g->network->socket, F_SETFL, O_NONBLOCK) < 0 ? -errno : listen_in_gateway(g);
 }
 
-static bool send_sockets(int to, const struct sbox_gateway_message *wanted)
+static bool send_sockets(int to, const struct sbox_gateway_message *wanted, int patience_ms)
 {
     enum { MOST = 16 };
     if (wanted->type != SBOX_GATEWAY_SOCKETS_WANTED || wanted->count < 1 || wanted->count > MOST ||
@@ -151,7 +151,7 @@ static bool send_sockets(int to, const struct sbox_gateway_message *wanted)
                                         SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         if (fd < 0) /* no IPv6 here: the proxy tries the other family */
             continue;
-        if (hand_over(to, &m, fd) < 0)
+        if (hand_over(to, &m, fd, patience_ms) < 0)
             return false;
     }
     return true;
@@ -172,15 +172,17 @@ int sbox_gateway_wait(int socket)
             return r < 0 ? r : -EPIPE;
         if (m.type == SBOX_GATEWAY_LISTENING)
             return 0;
-        if (!send_sockets(socket, &m))
+        if (!send_sockets(socket, &m, SBOX_GATEWAY_PATIENCE_MS))
             return -EPROTO;
     }
     return -EPROTO;
 }
 
+/* Without waiting: init has a command to look after, and what one order brings fits the socket's
+ * buffer unless the proxy orders and does not take. */
 bool sbox_gateway_serve(int socket)
 {
     struct sbox_gateway_message m;
     int r = sbox_wire_receive(socket, &m, sizeof m, NULL);
-    return r == -EAGAIN || (r > 0 && send_sockets(socket, &m));
+    return r == -EAGAIN || (r > 0 && send_sockets(socket, &m, 0));
 }

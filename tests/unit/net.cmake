@@ -1,1 +1,2 @@
 sbox_unit(address net)
+sbox_unit(wire net)
