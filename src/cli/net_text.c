@@ -45,9 +45,18 @@ static void rule_text(const struct sbox_wire_connection *c, char *text, size_t s
         (void)snprintf(text, size, six ? "[%s]:%u" : "%s:%u", c->host, port);
 }
 
+/* What is advised is pasted into shells. A host in canonical form has no other characters; but
+ * these came from a process that reads hostile bytes, or out of a file. */
+static bool is_pastable(const char *host)
+{
+    return host[0] && host[0] != '-' &&
+           !host[strspn(host, "abcdefghijklmnopqrstuvwxyz0123456789._-:")];
+}
+
 bool sbox_net_rule_for(const struct sbox_wire_connection *c, char *text, size_t size)
 {
-    if ((c->verdict != SBOX_VERDICT_NAME && c->verdict != SBOX_VERDICT_PORT) || c->host[0] == '\0')
+    if ((c->verdict != SBOX_VERDICT_NAME && c->verdict != SBOX_VERDICT_PORT) ||
+        !is_pastable(c->host))
         return false;
     rule_text(c, text, size);
     return true;
@@ -112,7 +121,7 @@ int sbox_net_collect(const struct sbox_wire_connection *c, bool needed, struct s
     if (c->verdict == SBOX_VERDICT_ADDRESS && opens(&c->address))
         *private = true;
     bool own = c->way == SBOX_WAY_PUBLISHED || c->way == SBOX_WAY_HOST_PORT;
-    if (needed && !own && c->host[0] && c->verdict != SBOX_VERDICT_REQUEST)
+    if (needed && !own && is_pastable(c->host) && c->verdict != SBOX_VERDICT_REQUEST)
         rule_text(c, rule, sizeof rule);
     else if (!sbox_net_rule_for(c, rule, sizeof rule))
         return 0;

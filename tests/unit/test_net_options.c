@@ -65,6 +65,12 @@ static void test_rules(void **state)
         {{.verdict = SBOX_VERDICT_NAME, .port = 80, .host = "::1"}, "[::1]"},
         {{.verdict = SBOX_VERDICT_NAME, .port = 81, .host = "::1"}, "[::1]:81"},
         {{.verdict = SBOX_VERDICT_REQUEST, .port = 0, .host = ""}, NULL},
+        /* what no canonical host holds, from a proxy that is no longer itself */
+        {{.verdict = SBOX_VERDICT_NAME, .port = 80, .host = "a.test;id"}, NULL},
+        {{.verdict = SBOX_VERDICT_NAME, .port = 80, .host = "$(id).test"}, NULL},
+        {{.verdict = SBOX_VERDICT_NAME, .port = 80, .host = "a.test b.test"}, NULL},
+        {{.verdict = SBOX_VERDICT_NAME, .port = 80, .host = "a.test,b.test"}, NULL},
+        {{.verdict = SBOX_VERDICT_NAME, .port = 80, .host = "--allow-env"}, NULL},
         {{.verdict = SBOX_VERDICT_ADDRESS, .port = 80, .host = "a.test"}, NULL},
         {{.verdict = SBOX_VERDICT_ALLOWED, .port = 80, .host = "a.test"}, NULL},
     };
