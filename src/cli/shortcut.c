@@ -211,8 +211,8 @@ static int take_file(struct collector *c, const struct source *s, int fd, const 
     if (sbox_read_file_fd(fd, SBOX_HOSTS_FILE_MAX, &data, &size) < 0)
         return 0;
     c->file = name;
-    /* A command cannot write .git/config: it is the user's own. */
-    c->trusted = s->place != WORKSPACE || s->form == GIT;
+    /* Not .git/config either: where there was no repository, a command could make one. */
+    c->trusted = s->place != WORKSPACE;
     return take_text(c, s, data, size);
 }
 

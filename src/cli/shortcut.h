@@ -2,7 +2,7 @@
  * the project's lockfiles name. No host is built in: where the client's registry is written nowhere
  * but in the client, the client is asked, in a sandbox of its own, offline, in an empty directory.
  *
- * Lockfiles lie in the workspace, so that an earlier command may have written them: literal
+ * Lockfiles lie in the workspace (so does .git, which an earlier command may have made): literal
  * addresses that are not public do not count there, and hosts that nothing but the workspace names
  * are reported apart, for sbox to say so. */
 #ifndef SBOX_CLI_SHORTCUT_H

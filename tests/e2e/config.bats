@@ -197,7 +197,17 @@ refute_token_in()
     assert_output_has "by $HOME/.npmrc"
     refute_output_has "$CANARY"
     assert_stderr_has "@npm allows files.corp.example:8443, which only a file of the workspace names"
-    [[ $stderr != *npm.corp.example* && $stderr != *git.corp.example* ]]
+    assert_stderr_has "@git allows git.corp.example:22, which only a file of the workspace names"
+    [[ $stderr != *npm.corp.example* ]]
+}
+
+@test "@git: a repository that a command made is said, and opens no private address" {
+    inside sh -c 'mkdir -p .git/objects .git/refs; echo "ref: refs/heads/main" >.git/HEAD
+        printf "[remote \"a\"]\n\turl = https://evil.example/\n[remote \"b\"]\n\turl = http://169.254.169.254/\n" >.git/config'
+    assert_status 0
+    run --separate-stderr sbox run --dry-run -o @git true
+    assert_stderr_has "@git allows evil.example:443, which only a file of the workspace names"
+    refute_output_has 169.254
 }
 
 @test "@npm in an empty project: npm is asked, in a sandbox" {

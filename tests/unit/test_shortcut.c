@@ -193,7 +193,7 @@ static void each_word_has_its_files(void **state)
     scratch_mkdir(w->s, "w/.git");
     scratch_write(w->s, "w/.git/config", "[remote \"o\"]\n\turl = git@g.example:o/r\n");
     scratch_write(w->s, "w/.gitmodules", "[submodule \"m\"]\n\turl = https://m.example/m\n");
-    expect(w, "@git", "g.example:22 m.example:443? ");
+    expect(w, "@git", "g.example:22? m.example:443? ");
 }
 
 static void the_directory_of_the_command_counts_beside_the_root(void **state)
