@@ -60,6 +60,8 @@ void sbox_http_refuse(struct sbox_front *f, enum sbox_wire_verdict verdict, int 
 
 /* -- http_exchange.c --------------------------------------------------------------------------- */
 
+/* How a request is to reach its server (http.c). */
+enum sbox_reach_kind sbox_http_reach(const struct sbox_head *head);
 /* One request in absolute form whose head was parsed: what is sent to the server is made up now,
  * as `head` points into the client's buffer. NULL: out of memory. */
 struct sbox_exchange *sbox_exchange_new(struct sbox_front *f, const struct sbox_head *head);

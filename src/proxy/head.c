@@ -84,6 +84,10 @@ static int parse_request_line(struct sbox_head *h, struct sbox_text line, const 
     /* Methods are case-sensitive, but not to everybody. */
     if (sbox_head_is_word(h->method, "CONNECT"))
         return sbox_head_refuse(ret_why, "CONNECT in lower case");
+    /* Who answers it shows the request as it came, the login at the host's own proxy with it
+     * (Max-Forwards: 0 makes that proxy answer; RFC 9110 section 9.3.8). */
+    if (sbox_head_is_word(h->method, "TRACE"))
+        return sbox_head_refuse(ret_why, "TRACE");
     return parse_absolute(h, target, ret_why);
 }
 

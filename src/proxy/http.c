@@ -122,6 +122,13 @@ static void on_server(void *context, int fd, enum sbox_wire_verdict verdict, int
         sbox_exchange_start(f->exchange, fd);
 }
 
+/* What comes after an upgrade is no HTTP, and must not be read as a next request by an upstream
+ * proxy that takes the 101 for an interim answer: it gets a tunnel to carry. */
+enum sbox_reach_kind sbox_http_reach(const struct sbox_head *head)
+{
+    return head->connect || head->upgrade ? SBOX_REACH_TUNNEL : SBOX_REACH_REQUEST;
+}
+
 static void obey(struct sbox_front *f, const struct sbox_head *head)
 {
     bool connect = head->connect;
@@ -138,8 +145,8 @@ static void obey(struct sbox_front *f, const struct sbox_head *head)
     }
     (void)evbuffer_drain(bufferevent_get_input(f->client), head->size);
     enum sbox_wire_verdict v =
-        sbox_reach_start(f->server, connect ? SBOX_REACH_TUNNEL : SBOX_REACH_REQUEST, &f->host,
-                         f->port, &f->flow, connect ? on_tunnel : on_server, f, &f->reach);
+        sbox_reach_start(f->server, sbox_http_reach(head), &f->host, f->port, &f->flow,
+                         connect ? on_tunnel : on_server, f, &f->reach);
     if (v != SBOX_VERDICT_ALLOWED)
         sbox_http_refuse(f, v, EACCES, NULL);
 }

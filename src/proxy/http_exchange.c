@@ -58,8 +58,11 @@ struct sbox_exchange *sbox_exchange_new(struct sbox_front *f, const struct sbox_
         .upgrade = head->upgrade,
         .request = {.kind = head->body, .left = head->length, .done = head->body == SBOX_BODY_NONE},
     };
+    enum sbox_reach_kind reach = sbox_http_reach(head);
     sbox_compose_request(&x->head, head,
-                         sbox_upstream_for(f->server, SBOX_REACH_REQUEST, &head->host, head->port));
+                         reach == SBOX_REACH_TUNNEL
+                             ? NULL
+                             : sbox_upstream_for(f->server, reach, &head->host, head->port));
     if (!sbox_buf_failed(&x->head))
         return x;
     sbox_exchange_free(x);
@@ -223,7 +226,6 @@ static int take_response(struct sbox_exchange *x, const struct sbox_response *r)
     sbox_compose_response(&head, r, x->keep_alive && x->request.done);
     x->front->flow.record.bytes_in += head.size;
     int error = sbox_buf_failed(&head) || evbuffer_add(out, head.data, head.size) < 0 ? -ENOMEM : 0;
-    x->front->flow.record.bytes_in += head.size;
     sbox_buf_release(&head);
     return error;
 }
@@ -254,9 +256,12 @@ static void on_server_read(struct bufferevent *server, void *context)
     struct evbuffer *in = bufferevent_get_input(server);
     struct evbuffer *out = bufferevent_get_output(x->front->client);
     int r = read_heads(x, in);
-    if (r <= 0) {
-        if (r < 0)
-            abort_exchange(x, EPROTO);
+    if (r < 0) {
+        abort_exchange(x, EPROTO);
+        return;
+    }
+    if (r == 0) { /* interim answers without end are no way past the bound */
+        hold_back(server, x->front->client);
         return;
     }
     if (x->upgrading) { /* the new protocol's first bytes go with the head */
@@ -313,7 +318,6 @@ void sbox_exchange_start(struct sbox_exchange *x, int fd)
     bufferevent_setcb(f->client, on_client_read, on_client_written, on_client_event, x);
     bufferevent_setcb(x->server, on_server_read, on_server_written, on_server_event, x);
     (void)bufferevent_write(x->server, x->head.data, x->head.size);
-    f->flow.record.bytes_out += x->head.size;
     f->flow.record.bytes_out += x->head.size;
     sbox_buf_release(&x->head);
     (void)bufferevent_enable(x->server, EV_READ | EV_WRITE);

@@ -1,0 +1,77 @@
+# An attacker on both sides: the command, and a server that the list allows (cases/egress E2, E9, E10, E16).
+# ctest-labels: egress
+# ctest-timeout: 300
+load ../helpers/common
+load ../helpers/attack
+load ../helpers/egress
+
+# hostile PYTHON: a server on the host's own address, port 8900, whose connections are `c`
+hostile()
+{
+    cat >"$T/hostile.py" <<PYTHON
+import socket, sys
+l = socket.create_server(("192.0.2.10", 8900)); open("$T/listening", "w").close()
+while True:
+    c, _ = l.accept()
+$(sed 's/^/    /' <<<"$1")
+PYTHON
+    in_host /usr/bin/python3 "$T/hostile.py"
+    wait_for 10 test -e "$T/listening"
+}
+
+@test "E10: interim answers without end do not fill the proxy's memory" {
+    hostile '
+c.settimeout(2); n = 0
+try:
+    while n < 300 << 20: n += c.send(b"HTTP/1.1 100 Continue\r\nX: %s\r\n\r\n" % (b"x" * 8000))
+except TimeoutError: pass
+open("'"$T"'/sent.new", "w").write(str(n))
+import os; os.rename("'"$T"'/sent.new", "'"$T"'/sent")'
+    in_host "$SBOX" run -o 192.0.2.10:8900 /usr/bin/python3 -c '
+import os, socket, time
+c = socket.create_connection(("198.18.0.1", 3128))
+c.sendall(b"GET http://192.0.2.10:8900/ HTTP/1.1\r\nHost: 192.0.2.10:8900\r\n\r\n")
+while not os.path.exists("stop"): time.sleep(0.05)'
+    wait_for 60 test -e "$T/sent"
+    touch stop
+    [[ $(<"$T/sent") -lt $((64 << 20)) ]] || fail "the proxy took $(<"$T/sent") bytes"
+}
+
+@test "E9: TLS with a strange version on its first record is looked at all the same" {
+    cat >versions.py <<'PYTHON'
+import socket, ssl, sys
+out = ssl.MemoryBIO()
+context = ssl.create_default_context()
+stream = context.wrap_bio(ssl.MemoryBIO(), out, server_hostname="denied.test")
+try: stream.do_handshake()
+except ssl.SSLWantReadError: pass
+hello = out.read()
+for first in (b"", b"\x15\x02\x00\x00\x02\x01\x00"):
+    for major in (0, 1, 2, 3, 4, 15):
+        c = socket.create_connection(("198.18.0.1", 3128), 10)
+        c.sendall(b"CONNECT allowed.test:443 HTTP/1.1\r\nHost: allowed.test:443\r\n\r\n")
+        assert c.recv(4096).startswith(b"HTTP/1.1 200")
+        c.sendall(first + hello[:1] + bytes([major]) + hello[2:])
+        print(c.recv(4096).hex(), flush=True)
+PYTHON
+    inside -o allowed.test /usr/bin/python3 versions.py
+    assert_status 0
+    assert_equal "$(sort -u <<<"$output")" 15030100020270
+    assert_equal "$(wc -l <<<"$output")" 12
+    nobody_came 'denied\.test'
+}
+
+@test "E2: TRACE is refused: who answers it shows the upstream proxy's password" {
+    ENV=(http_proxy=http://proxyuser:sbox-test-upstream-password@192.0.2.80:3128)
+    inside -o allowed.test curl -sS -o /dev/null -w '%{http_code}' -X TRACE -H 'Max-Forwards: 0' http://allowed.test/
+    assert_equal "$output" 400
+    nobody_came upstream
+}
+
+@test "E16: an upgraded connection goes through a tunnel of the upstream proxy, which reads none of it" {
+    ENV=(http_proxy=http://proxyuser:sbox-test-upstream-password@192.0.2.80:3128)
+    inside -o allowed.test sh -c 'printf "%b" "GET http://allowed.test/ HTTP/1.1\r\nHost: allowed.test\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n" | ./client proxy 2'
+    assert_output_has 'host allowed.test'
+    came 'upstream CONNECT allowed.test:80 known'
+    nobody_came 'upstream GET'
+}
