@@ -11,7 +11,7 @@ setup_file()
 {
     export CLIENTS
     CLIENTS=$(mktemp -d "$HOME/sbox-clients.XXXXXX")
-    cd "$CLIENTS"
+    cd "$CLIENTS" || return 1
     npm install --no-audit --no-fund --ignore-scripts @yarnpkg/cli-dist@4 yarn@1 pnpm@9
 }
 
