@@ -54,9 +54,11 @@ static int keep(const char *key, const char *value, void *context)
     struct sbox_span section = sbox_span_of(key, last);
     struct sbox_span text = {value ? value : "", value ? strlen(value) : 0};
     struct sbox_buf cut = {0};
-    size_t urls = sbox_conf_cut_urls(&cut, text, strcmp(last, ".proxy") == 0);
+    bool proxy = strcmp(last, ".proxy") == 0;
+    size_t urls = sbox_conf_cut_urls(&cut, text, proxy);
     struct sbox_span left = {cut.data, cut.size};
-    if (is_secret(name, section, text) || sbox_conf_value_secret(left)) {
+    if (is_secret(name, section, text) || sbox_conf_value_secret(left) ||
+        (proxy && sbox_conf_proxy_unclear(left))) {
         sbox_conf_left_out(w);
     } else {
         add_section(&w->text, key, dot, last);

@@ -39,6 +39,9 @@ void sbox_conf_left_out(struct sbox_conf_writer *w);
 /* Appends `value` with the credentials of its URLs cut; `proxy`: user:password@host may stand
  * without a scheme. Returns how many were cut. */
 size_t sbox_conf_cut_urls(struct sbox_buf *out, struct sbox_span value, bool proxy);
+/* Is there still a login in a proxy's value after that? (A password with a quote or a slash in it.)
+ */
+bool sbox_conf_proxy_unclear(struct sbox_span cut);
 /* Does it hold a secret by its form, or a setting within the value that is one? */
 bool sbox_conf_value_secret(struct sbox_span value);
 

@@ -192,6 +192,11 @@ size_t sbox_conf_cut_urls(struct sbox_buf *out, struct sbox_span value, bool pro
     return cut;
 }
 
+bool sbox_conf_proxy_unclear(struct sbox_span cut)
+{
+    return cut.size > 0 && !memmem(cut.at, cut.size, "://", 3) && memchr(cut.at, '@', cut.size);
+}
+
 /* Strings are compared as they stand, so an escape might spell a scheme or a key. A newline in a
  * certificate ("\n") and a backslash itself do not. */
 static bool has_odd_escape(struct sbox_span v)
@@ -280,14 +285,16 @@ bool sbox_conf_setting(struct sbox_conf_writer *w, struct sbox_span all, struct 
                        struct sbox_span value)
 {
     struct sbox_buf line = {0};
-    size_t urls = cut_value(&line, all, value, is_proxy(key));
+    bool proxy = is_proxy(key);
+    size_t urls = cut_value(&line, all, value, proxy);
     size_t before = (size_t)(value.at - all.at);
     size_t behind = all.size - before - value.size;
     bool left_out = sbox_conf_key_secret(key) && !sbox_conf_value_plain(value);
     left_out = left_out || line.failed || has_odd_escape(value);
     if (!left_out && line.size > 0) {
         struct sbox_span cut = {line.data + before, line.size - before - behind};
-        left_out = sbox_conf_value_secret(cut) || sbox_secret_find(line.data, line.size) != NULL ||
+        left_out = sbox_conf_value_secret(cut) || (proxy && sbox_conf_proxy_unclear(cut)) ||
+                   sbox_secret_find(line.data, line.size) != NULL ||
                    holds_url_login((struct sbox_span){line.data, line.size}, &line.failed);
     }
     if (left_out) {

@@ -62,6 +62,7 @@ static void test_npmrc(void **state)
     expect(s, "x=1\n; //h.example/:_authToken=abc\n", "x=1\n" OUT);
     expect(s, "proxy=http://u:p@proxy.example:8080/\nhttps-proxy=u:p@proxy.example:1\n",
            "proxy=http://proxy.example:8080/\nhttps-proxy=proxy.example:1\n");
+    expect(s, "proxy=user:p\"w@proxy.example:1\n", OUT);
     expect(s, "@a:registry=https://u:p@h.example/a/\n", "@a:registry=https://h.example/a/\n");
     expect(s, "registry=https://h.example/?token=abc\n", OUT);
     expect(s, "registry=\"https:\\/\\/u:p@h.example\"\n", OUT);
@@ -187,6 +188,7 @@ static void test_git(void **state)
            "\"https://h.example/r.git\"\n");
     expect(s, "[http \"https://h.example/\"]\n\textraheader = AUTHORIZATION: basic abc\n", OUT);
     expect(s, "[url \"https://t:x@h.example/\"]\n\tinsteadOf = https://h.example/\n", OUT);
+    expect(s, "[http]\n\tproxy = \"u:p/q@h.example:1\"\n", OUT);
     expect(s, "[url \"https://t@h.example/\"]\n\tinsteadOf = x:\n", OUT);
     expect(s, "[http]\n\tproxy = u:p@h.example:1\n[user]\n\tname = \"A \\\"B\\\"\\n\"\n",
            "[http]\n\tproxy = \"h.example:1\"\n[user]\n\tname = \"A \\\"B\\\"\\n\"\n");
