@@ -75,3 +75,45 @@ PYTHON
     came 'upstream CONNECT allowed.test:80 known'
     nobody_came 'upstream GET'
 }
+
+# with_hostile_proxy MODE: sbox as if its sbox-proxy had been taken over
+with_hostile_proxy()
+{
+    mkdir -p "$T/bin"
+    cp "$SBOX" "$T/bin/sbox"
+    cp "$HELPERS/egress/hostile-proxy" "$T/bin/sbox-proxy"
+    echo "$1" >"$T/bin/mode"
+}
+
+@test "E17: a proxy that was taken over does not change what the command returns, nor write to the terminal" {
+    local mode
+    for mode in flood orders descriptors sizes silence; do
+        with_hostile_proxy "$mode"
+        in_host "$T/bin/sbox" run -o a.test sh -c 'sleep 1; exit 7'
+        finish 30
+        [[ $status -eq 7 ]] || fail "$mode: status $status" "$(head -c 2000 "$T/host.err")"
+        if grep -q $'[\033\007]' "$T/host.err"; then fail "$mode: control characters" "$(head -c 2000 "$T/host.err")"; fi
+        [[ $(wc -l <"$T/host.err") -lt 200 ]] || fail "$mode: $(wc -l <"$T/host.err") lines"
+    done
+    run --separate-stderr sbox log --net
+    refute_output_has $'\033'
+    refute_output_has $'\007'
+    sbox log --net --json | jq -e . >/dev/null
+    run --separate-stderr sbox suggest
+    refute_output_has '$('
+    refute_output_has '`'
+}
+
+@test "E17: a proxy that was taken over does not keep a run from being ended" {
+    local mode
+    for mode in flood orders descriptors sizes; do
+        with_hostile_proxy "$mode"
+        rm -f up
+        in_host "$T/bin/sbox" run -o a.test sh -c 'touch up; exec sleep 1000'
+        wait_for 20 test -e up
+        sleep 0.5
+        kill -TERM "${HOST_PIDS[-1]}"
+        finish 20
+        assert_equal "$mode $status" "$mode 143"
+    done
+}
