@@ -100,7 +100,8 @@ static int begin(struct sbox_dial *d, size_t i)
 
 static void try_next(struct sbox_dial *d)
 {
-    const struct timeval pause = {.tv_usec = 250000};
+    static const struct timeval pause = {.tv_usec = 250000};
+    static const struct timeval at_once = {0}; /* all have failed: from the loop, not from within */
     while (d->next < d->to.count) {
         size_t i = d->next++;
         int error = begin(d, i);
@@ -114,20 +115,23 @@ static void try_next(struct sbox_dial *d)
         give_up(&d->attempts[i]);
     }
     if (d->open == 0)
-        finish(d, SBOX_RESOLVE_MAX);
+        (void)evtimer_add(d->timer, &at_once);
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *context)
 {
+    struct sbox_dial *d = context;
     (void)fd;
     (void)what;
-    try_next(context);
+    if (d->open == 0 && d->next == d->to.count)
+        finish(d, SBOX_RESOLVE_MAX);
+    else
+        try_next(d);
 }
 
 struct sbox_dial *sbox_dial_start(struct event_base *base, const struct sbox_resolved *to,
                                   uint16_t port, sbox_dial_done *done, void *context)
 {
-    const struct timeval now = {0};
     struct sbox_dial *d = calloc(1, sizeof *d);
     if (!d)
         return NULL;
@@ -136,11 +140,10 @@ struct sbox_dial *sbox_dial_start(struct event_base *base, const struct sbox_res
     for (size_t i = 0; i < SBOX_RESOLVE_MAX; i++)
         d->attempts[i] = (struct attempt){.dial = d, .fd = -1};
     d->timer = evtimer_new(base, on_timer, d);
-    if (!d->timer || evtimer_add(d->timer, &now) < 0) {
-        if (d->timer)
-            event_free(d->timer);
+    if (!d->timer) {
         free(d);
         return NULL;
     }
+    try_next(d);
     return d;
 }

@@ -5,14 +5,7 @@
 
 #include <sys/socket.h>
 
-enum { DRAIN_SECONDS = 2, SOCKS_VERSION = 5 };
-
-const uint8_t *sbox_front_bytes(struct sbox_front *f, size_t *ret_size)
-{
-    struct evbuffer *in = bufferevent_get_input(f->client);
-    *ret_size = evbuffer_get_length(in);
-    return evbuffer_pullup(in, -1);
-}
+enum { DRAIN_SECONDS = 2, SOCKS_VERSION = 5, FIRST_ROOM = 2 << 10 };
 
 /* -- the end ----------------------------------------------------------------------------------- */
 
@@ -21,8 +14,10 @@ static void release(struct sbox_front *f)
     sbox_waiting_end(&f->waiting);
     sbox_reach_cancel(f->reach);
     sbox_exchange_free(f->exchange);
-    if (f->client)
-        bufferevent_free(f->client); /* closes the socket */
+    if (f->readable)
+        event_free(f->readable);
+    sbox_close(f->fd);
+    free(f->bytes);
     f->server->clients--;
     free(f);
 }
@@ -36,7 +31,7 @@ void sbox_front_close(struct sbox_front *f, enum sbox_wire_verdict verdict, int 
 void sbox_front_reset(struct sbox_front *f, enum sbox_wire_verdict verdict, int error)
 {
     const struct linger hard = {.l_onoff = 1, .l_linger = 0};
-    (void)setsockopt(bufferevent_getfd(f->client), SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+    (void)setsockopt(f->fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
     sbox_front_close(f, verdict, error);
 }
 
@@ -45,46 +40,31 @@ static void give_up(void *context)
     sbox_front_close(context, SBOX_VERDICT_FAILED, ETIMEDOUT);
 }
 
-static void on_event(struct bufferevent *stream, short what, void *context)
+static void drop_rest(struct sbox_front *f)
 {
-    (void)stream;
-    (void)what; /* end, error or timeout while a head was waited for or the rest was drained */
-    sbox_front_close(context, SBOX_VERDICT_FAILED, ECONNRESET);
-}
-
-static void on_rest(struct bufferevent *stream, void *context)
-{
-    struct evbuffer *in = bufferevent_get_input(stream);
-    (void)context;
-    (void)evbuffer_drain(in, evbuffer_get_length(in));
+    char rest[4096];
+    if (recv(f->fd, rest, sizeof rest, 0) <= 0)
+        sbox_front_close(f, SBOX_VERDICT_FAILED, ECONNRESET);
 }
 
 void sbox_front_finish(struct sbox_front *f, const void *data, size_t size,
                        enum sbox_wire_verdict verdict, int error)
 {
     const struct timeval patience = {.tv_sec = DRAIN_SECONDS};
-    int fd = bufferevent_getfd(f->client);
     sbox_flow_end(&f->flow, verdict, error);
     sbox_exchange_free(f->exchange);
     f->exchange = NULL;
-    if (send(fd, data, size, MSG_NOSIGNAL) != (ssize_t)size || shutdown(fd, SHUT_WR) < 0) {
-        release(f);
-        return;
-    }
     sbox_waiting_end(&f->waiting);
-    if (sbox_waiting_begin(&f->waiting, f->server, give_up, f) < 0) {
+    f->finished = true;
+    if (send(f->fd, data, size, MSG_NOSIGNAL) != (ssize_t)size || shutdown(f->fd, SHUT_WR) < 0 ||
+        sbox_waiting_begin(&f->waiting, f->server, give_up, f) < 0 ||
+        event_add(f->readable, &patience) < 0)
         release(f);
-        return;
-    }
-    on_rest(f->client, f);
-    bufferevent_setcb(f->client, on_rest, NULL, on_event, f);
-    (void)bufferevent_set_timeouts(f->client, &patience, NULL);
-    (void)bufferevent_enable(f->client, EV_READ);
 }
 
 bool sbox_front_say(struct sbox_front *f, const void *data, size_t size)
 {
-    if (send(bufferevent_getfd(f->client), data, size, MSG_NOSIGNAL) == (ssize_t)size)
+    if (send(f->fd, data, size, MSG_NOSIGNAL) == (ssize_t)size)
         return true;
     sbox_front_close(f, SBOX_VERDICT_FAILED, ECONNRESET);
     return false;
@@ -92,35 +72,78 @@ bool sbox_front_say(struct sbox_front *f, const void *data, size_t size)
 
 void sbox_front_tunnel(struct sbox_front *f, int server)
 {
-    size_t size;
-    const uint8_t *first = sbox_front_bytes(f, &size);
-    int client = bufferevent_getfd(f->client);
-    struct bufferevent *stream = f->client;
     bool named = f->host.address.family == 0;
-    (void)bufferevent_disable(stream, EV_READ | EV_WRITE);
-    (void)bufferevent_setfd(stream, -1);
-    f->client = NULL;
-    sbox_relay_start(f->server, client, server, &f->flow, first, size, named ? &f->host : NULL);
-    bufferevent_free(stream);
-    f->server->clients++; /* the relay's now; release() takes this one back */
+    int client = f->fd;
+    (void)event_del(f->readable);
+    f->fd = -1;
+    f->server->clients++; /* the relay's; release() takes this one back */
+    sbox_relay_start(f->server, client, server, &f->flow, f->bytes, f->size,
+                     named ? &f->host : NULL);
     release(f);
 }
 
-/* -- waiting ----------------------------------------------------------------------------------- */
+/* -- what the client says ---------------------------------------------------------------------- */
 
-static void on_read(struct bufferevent *stream, void *context)
+bool sbox_front_keep(struct sbox_front *f, size_t size, uint8_t **ret_at)
+{
+    if (f->room - f->size < size) {
+        uint8_t *grown = realloc(f->bytes, f->size + size);
+        if (!grown)
+            return false;
+        f->bytes = grown;
+        f->room = f->size + size;
+    }
+    *ret_at = f->bytes + f->size;
+    return true;
+}
+
+void sbox_front_drop(struct sbox_front *f, size_t size)
+{
+    f->size -= size;
+    memmove(f->bytes, f->bytes + size, f->size);
+}
+
+/* Room for the next read: grown as it fills, to one byte more than a head may have. */
+static size_t make_room(struct sbox_front *f, uint8_t **ret_at)
+{
+    const size_t most = SBOX_HEAD_MAX + 1;
+    size_t size = f->size == f->room ? (f->room ? f->room : FIRST_ROOM) : f->room - f->size;
+    if (f->size + size > most)
+        size = most - f->size;
+    return sbox_front_keep(f, size, ret_at) ? size : 0;
+}
+
+static void take_words(struct sbox_front *f)
+{
+    uint8_t *at;
+    size_t room = make_room(f, &at);
+    ssize_t n = room ? recv(f->fd, at, room, 0) : 0;
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0) {
+        sbox_front_close(f, SBOX_VERDICT_FAILED, ECONNRESET);
+        return;
+    }
+    f->size += (size_t)n;
+    f->read(f);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *context)
 {
     struct sbox_front *f = context;
-    (void)stream;
-    f->read(f);
+    (void)fd;
+    if (what & EV_TIMEOUT)
+        give_up(f);
+    else if (f->finished)
+        drop_rest(f);
+    else
+        take_words(f);
 }
 
 int sbox_front_wait(struct sbox_front *f, void (*read)(struct sbox_front *f))
 {
     f->read = read;
-    bufferevent_setcb(f->client, on_read, NULL, on_event, f);
-    bufferevent_setwatermark(f->client, EV_READ, 0, SBOX_HEAD_MAX + 1);
-    if (bufferevent_enable(f->client, EV_READ) == 0 &&
+    if (event_add(f->readable, NULL) == 0 &&
         sbox_waiting_begin(&f->waiting, f->server, give_up, f) == 0)
         return 0;
     release(f);
@@ -130,16 +153,12 @@ int sbox_front_wait(struct sbox_front *f, void (*read)(struct sbox_front *f))
 void sbox_front_hold(struct sbox_front *f)
 {
     sbox_waiting_end(&f->waiting);
-    (void)bufferevent_disable(f->client, EV_READ);
+    (void)event_del(f->readable);
 }
 
 static void read_first(struct sbox_front *f)
 {
-    size_t size;
-    const uint8_t *first = sbox_front_bytes(f, &size);
-    if (size == 0)
-        return;
-    f->read = first[0] == SOCKS_VERSION ? sbox_socks_read : sbox_http_read;
+    f->read = f->bytes[0] == SOCKS_VERSION ? sbox_socks_read : sbox_http_read;
     f->read(f);
 }
 
@@ -148,15 +167,15 @@ void sbox_front_take(struct sbox_listener *l, int fd, const struct sockaddr_stor
     struct sbox_server *s = l->server;
     struct sbox_front *f = calloc(1, sizeof *f);
     (void)from;
-    if (f) {
-        f->server = s;
-        f->client = bufferevent_socket_new(s->base, fd, BEV_OPT_CLOSE_ON_FREE);
-    }
-    if (!f || !f->client) {
+    if (!f) {
         sbox_close(fd);
         s->clients--;
-        free(f);
         return;
     }
-    (void)sbox_front_wait(f, read_first);
+    *f = (struct sbox_front){.server = s, .fd = fd};
+    f->readable = event_new(s->base, fd, EV_READ | EV_PERSIST, on_readable, f);
+    if (!f->readable)
+        release(f);
+    else if (sbox_front_wait(f, read_first) == 0)
+        take_words(f); /* most have sent their head by now: one turn of the loop less */
 }

@@ -11,14 +11,15 @@
 #include "proxy/head.h"
 #include "proxy/reach.h"
 
-#include <event2/buffer.h>
-#include <event2/bufferevent.h>
-
 struct sbox_exchange;
 
 struct sbox_front {
     struct sbox_server *server;
-    struct bufferevent *client;
+    int fd;
+    struct event *readable;
+    uint8_t *bytes; /* what the client has sent and nobody has used yet */
+    size_t size, room;
+    bool finished; /* what still comes is dropped */
     struct sbox_waiting waiting;
     /* The client's bytes have grown while it is waited for. */
     void (*read)(struct sbox_front *f);
@@ -29,8 +30,10 @@ struct sbox_front {
     struct sbox_exchange *exchange;
 };
 
-/* The bytes that the client has sent and nobody has used yet, in one piece. */
-const uint8_t *sbox_front_bytes(struct sbox_front *f, size_t *ret_size);
+/* The first bytes have been used. */
+void sbox_front_drop(struct sbox_front *f, size_t size);
+/* Room for `size` more bytes at *ret_at; who writes them adds to f->size. False: out of memory. */
+bool sbox_front_keep(struct sbox_front *f, size_t size, uint8_t **ret_at);
 
 /* Waits for the client's next words. 0, or the front is gone. */
 int sbox_front_wait(struct sbox_front *f, void (*read)(struct sbox_front *f));

@@ -5,6 +5,7 @@
 #include "proxy/names.h"
 
 #include "base/escape.h"
+#include "base/fd.h"
 
 /* -- refusals ---------------------------------------------------------------------------------- */
 
@@ -109,7 +110,7 @@ static void on_tunnel(void *context, int fd, enum sbox_wire_verdict verdict, int
     else if (sbox_front_say(f, established, sizeof established - 1))
         sbox_front_tunnel(f, fd);
     else
-        (void)evutil_closesocket(fd);
+        sbox_close(fd);
 }
 
 static void on_server(void *context, int fd, enum sbox_wire_verdict verdict, int error)
@@ -143,7 +144,7 @@ static void obey(struct sbox_front *f, const struct sbox_head *head)
             return;
         }
     }
-    (void)evbuffer_drain(bufferevent_get_input(f->client), head->size);
+    sbox_front_drop(f, head->size);
     enum sbox_wire_verdict v =
         sbox_reach_start(f->server, sbox_http_reach(head), &f->host, f->port, &f->flow,
                          connect ? on_tunnel : on_server, f, &f->reach);
@@ -156,11 +157,7 @@ void sbox_http_read(struct sbox_front *f)
     /* One thread, and each call is done with it when it returns: 7 KB that the stack is spared. */
     static struct sbox_head head;
     const char *why = "";
-    size_t size;
-    const uint8_t *data = sbox_front_bytes(f, &size);
-    if (size == 0)
-        return;
-    int r = sbox_head_parse((const char *)data, size, &head, &why);
+    int r = f->size == 0 ? 0 : sbox_head_parse((const char *)f->bytes, f->size, &head, &why);
     if (r == 0)
         return;
     sbox_front_hold(f);

@@ -11,7 +11,9 @@
 
 #include "base/fd.h"
 #include "proxy/http_compose.h"
-#include "proxy/relay.h"
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
 
 enum { FULL = 64 << 10, READ_AT_ONCE = 64 << 10 };
 
@@ -26,8 +28,9 @@ struct body {
 
 struct sbox_exchange {
     struct sbox_front *front;
-    struct bufferevent *server; /* NULL until it is connected */
-    struct sbox_buf head;       /* of the request, as it will be sent */
+    struct bufferevent *client; /* on the front's socket; NULL until the server is connected */
+    struct bufferevent *server;
+    struct sbox_buf head; /* of the request, as it will be sent */
     bool to_head, http_1_0, keep_alive, upgrade;
     struct body request, response;
     bool answering; /* the response's head has gone to the client */
@@ -41,6 +44,8 @@ void sbox_exchange_free(struct sbox_exchange *x)
         return;
     if (x->server)
         bufferevent_free(x->server);
+    if (x->client)
+        bufferevent_free(x->client);
     sbox_buf_release(&x->head);
     free(x);
 }
@@ -71,8 +76,7 @@ struct sbox_exchange *sbox_exchange_new(struct sbox_front *f, const struct sbox_
 
 static void abort_exchange(struct sbox_exchange *x, int error)
 {
-    bool begun = evbuffer_get_length(bufferevent_get_output(x->front->client)) > 0;
-    if (x->answering || begun)
+    if (x->answering || evbuffer_get_length(bufferevent_get_output(x->client)) > 0)
         sbox_front_reset(x->front, SBOX_VERDICT_FAILED, error);
     else
         sbox_http_refuse(x->front, SBOX_VERDICT_FAILED, error, "no answer that is understood");
@@ -153,9 +157,27 @@ static void on_client_event(struct bufferevent *client, short what, void *contex
 
 /* -- the end of it ----------------------------------------------------------------------------- */
 
+/* What the client has sent beyond this exchange is the front's again. */
+static bool give_back(struct sbox_exchange *x)
+{
+    struct evbuffer *in = bufferevent_get_input(x->client);
+    size_t size = evbuffer_get_length(in);
+    uint8_t *at = NULL;
+    if (size > 0 && !sbox_front_keep(x->front, size, &at)) {
+        sbox_front_reset(x->front, SBOX_VERDICT_LIMIT, ENOMEM);
+        return false;
+    }
+    if (size > 0)
+        (void)evbuffer_remove(in, at, size);
+    x->front->size += size;
+    return true;
+}
+
 static void become_tunnel(struct sbox_exchange *x)
 {
     struct sbox_front *f = x->front;
+    if (!give_back(x))
+        return;
     int fd = bufferevent_getfd(x->server);
     (void)bufferevent_disable(x->server, EV_READ | EV_WRITE);
     (void)bufferevent_setfd(x->server, -1);
@@ -173,6 +195,8 @@ static void complete(struct sbox_exchange *x)
         sbox_front_finish(f, "", 0, SBOX_VERDICT_ALLOWED, 0);
         return;
     }
+    if (!give_back(x))
+        return;
     sbox_flow_end(&f->flow, SBOX_VERDICT_ALLOWED, 0);
     sbox_exchange_free(x);
     f->exchange = NULL;
@@ -196,7 +220,7 @@ static void finish_response(struct sbox_exchange *x)
 {
     x->over = true;
     (void)bufferevent_disable(x->server, EV_READ | EV_WRITE);
-    if (evbuffer_get_length(bufferevent_get_output(x->front->client)) == 0)
+    if (evbuffer_get_length(bufferevent_get_output(x->client)) == 0)
         complete(x);
 }
 
@@ -205,7 +229,7 @@ static void finish_response(struct sbox_exchange *x)
 static int take_response(struct sbox_exchange *x, const struct sbox_response *r)
 {
     bool interim = r->status / 100 == 1;
-    struct evbuffer *out = bufferevent_get_output(x->front->client);
+    struct evbuffer *out = bufferevent_get_output(x->client);
     /* A body in chunks is beyond an HTTP/1.0 client, and the server was asked as one. */
     if (x->http_1_0 && r->body == SBOX_BODY_CHUNKED)
         return -EPROTO;
@@ -254,14 +278,14 @@ static void on_server_read(struct bufferevent *server, void *context)
 {
     struct sbox_exchange *x = context;
     struct evbuffer *in = bufferevent_get_input(server);
-    struct evbuffer *out = bufferevent_get_output(x->front->client);
+    struct evbuffer *out = bufferevent_get_output(x->client);
     int r = read_heads(x, in);
     if (r < 0) {
         abort_exchange(x, EPROTO);
         return;
     }
     if (r == 0) { /* interim answers without end are no way past the bound */
-        hold_back(server, x->front->client);
+        hold_back(server, x->client);
         return;
     }
     if (x->upgrading) { /* the new protocol's first bytes go with the head */
@@ -278,7 +302,7 @@ static void on_server_read(struct bufferevent *server, void *context)
     if (x->response.done)
         finish_response(x);
     else
-        hold_back(server, x->front->client);
+        hold_back(server, x->client);
 }
 
 static void on_server_event(struct bufferevent *server, short what, void *context)
@@ -297,30 +321,54 @@ static void on_server_written(struct bufferevent *server, void *context)
     struct sbox_exchange *x = context;
     (void)server;
     if (!x->request.done)
-        (void)bufferevent_enable(x->front->client, EV_READ);
+        (void)bufferevent_enable(x->client, EV_READ);
 }
 
 /* -- start ------------------------------------------------------------------------------------- */
 
-void sbox_exchange_start(struct sbox_exchange *x, int fd)
+static int set_up(struct sbox_exchange *x, int fd)
 {
     struct sbox_front *f = x->front;
-    f->flow.connected = true;
     x->server = bufferevent_socket_new(f->server->base, fd, BEV_OPT_CLOSE_ON_FREE);
     if (!x->server) {
         sbox_close(fd);
-        sbox_http_refuse(f, SBOX_VERDICT_LIMIT, ENOMEM, NULL);
+        return -ENOMEM;
+    }
+    x->client = bufferevent_socket_new(f->server->base, f->fd, 0);
+    if (!x->client)
+        return -ENOMEM;
+    (void)bufferevent_set_max_single_read(x->server, READ_AT_ONCE);
+    (void)bufferevent_set_max_single_read(x->client, READ_AT_ONCE);
+    bufferevent_setwatermark(x->server, EV_READ, 0, 2 * SBOX_HEAD_MAX);
+    bufferevent_setwatermark(x->client, EV_READ, 0, SBOX_HEAD_MAX);
+    bufferevent_setcb(x->client, on_client_read, on_client_written, on_client_event, x);
+    bufferevent_setcb(x->server, on_server_read, on_server_written, on_server_event, x);
+    return 0;
+}
+
+/* What came with the head goes first. A socket's input takes nothing but from its socket otherwise.
+ */
+static int hand_over(struct sbox_exchange *x)
+{
+    struct evbuffer *in = bufferevent_get_input(x->client);
+    (void)evbuffer_unfreeze(in, 0);
+    int r = evbuffer_add(in, x->front->bytes, x->front->size);
+    (void)evbuffer_freeze(in, 0);
+    sbox_front_drop(x->front, x->front->size);
+    return r < 0 ? -ENOMEM : 0;
+}
+
+void sbox_exchange_start(struct sbox_exchange *x, int fd)
+{
+    x->front->flow.connected = true;
+    if (set_up(x, fd) < 0 || hand_over(x) < 0) {
+        sbox_http_refuse(x->front, SBOX_VERDICT_LIMIT, ENOMEM, NULL);
         return;
     }
-    (void)bufferevent_set_max_single_read(x->server, READ_AT_ONCE);
-    (void)bufferevent_set_max_single_read(f->client, READ_AT_ONCE);
-    bufferevent_setwatermark(x->server, EV_READ, 0, 2 * SBOX_HEAD_MAX);
-    bufferevent_setcb(f->client, on_client_read, on_client_written, on_client_event, x);
-    bufferevent_setcb(x->server, on_server_read, on_server_written, on_server_event, x);
     (void)bufferevent_write(x->server, x->head.data, x->head.size);
-    f->flow.record.bytes_out += x->head.size;
+    x->front->flow.record.bytes_out += x->head.size;
     sbox_buf_release(&x->head);
     (void)bufferevent_enable(x->server, EV_READ | EV_WRITE);
-    (void)bufferevent_enable(f->client, EV_READ | EV_WRITE);
-    on_client_read(f->client, x); /* a body may have come with the head */
+    (void)bufferevent_enable(x->client, EV_READ | EV_WRITE);
+    on_client_read(x->client, x); /* a body may have come with the head */
 }

@@ -11,8 +11,8 @@
 #include "confine/rlimit.h"
 
 #include <fcntl.h>
-
-enum { ACCEPT_BATCH = 64 };
+#include <netinet/tcp.h>
+#include <unistd.h>
 
 static const struct timeval rest = {.tv_usec = 100000};
 
@@ -60,36 +60,30 @@ static void refuse_one(struct sbox_listener *l)
     struct sbox_server *s = l->server;
     sbox_close(s->spare);
     sbox_close(accept4(l->fd, NULL, NULL, SOCK_CLOEXEC));
-    s->spare = fcntl(s->control, F_DUPFD_CLOEXEC, 0);
+    s->spare = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
 }
 
+/* One at a time: the loop comes back as long as there are more, and others get their turn. */
 static void on_acceptable(evutil_socket_t fd, short what, void *context)
 {
     struct sbox_listener *l = context;
     struct sbox_server *s = l->server;
-    const int on = 1;
     (void)what;
-    for (int i = 0; i < ACCEPT_BATCH; i++) {
-        struct sockaddr_storage from = {0};
-        socklen_t size = sizeof from;
-        if (s->clients >= s->clients_max && !make_room(s)) {
-            pause_listener(l);
-            return;
-        }
-        int client = accept4(fd, (struct sockaddr *)&from, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (client >= 0) {
-            (void)setsockopt(client, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-            s->clients++;
-            l->take(l, client, &from);
-        } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            if (!make_room(s))
-                refuse_one(l);
-            pause_listener(l);
-            return;
-        } else if (errno == EAGAIN) {
-            return;
-        } /* else: that one connection broke before it was accepted; accept(2) lists many ways */
+    struct sockaddr_storage from = {0};
+    socklen_t size = sizeof from;
+    if (s->clients >= s->clients_max && !make_room(s)) {
+        pause_listener(l);
+        return;
     }
+    int client = accept4(fd, (struct sockaddr *)&from, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (client >= 0) {
+        s->clients++;
+        l->take(l, client, &from);
+    } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        if (!make_room(s))
+            refuse_one(l);
+        pause_listener(l);
+    } /* else: it was gone before it was accepted; accept(2) lists many ways */
 }
 
 int sbox_listener_add(struct sbox_server *s, uint16_t port, int fd,
@@ -100,6 +94,10 @@ int sbox_listener_add(struct sbox_server *s, uint16_t port, int fd,
         sbox_close(fd);
         return -E2BIG;
     }
+    /* What is accepted inherits these. */
+    const int on = 1;
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     struct sbox_listener *l = &s->listeners[s->listener_count++];
     *l = (struct sbox_listener){
         .server = s, .port = port, .fd = fd, .take = take, .context = context};

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 enum { OK = 0, FAILED = 1 };
 
@@ -23,13 +24,16 @@ static int tie_to_sbox(void)
     return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ? -errno : 0;
 }
 
-/* One thread, a few sockets a millisecond: the plainest loop, without locks and signals. */
+/* One thread: no locks. Changes to what is waited for are collected until the loop waits (no
+ * watched descriptor has a duplicate): a socket that is handed on costs one system call, not three.
+ */
 static struct event_base *new_base(void)
 {
     struct event_config *config = event_config_new();
     if (!config)
         return NULL;
-    (void)event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_IGNORE_ENV);
+    (void)event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_IGNORE_ENV |
+                                            EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
     (void)event_config_require_features(config, EV_FEATURE_O1);
     struct event_base *base = event_base_new_with_config(config);
     event_config_free(config);
@@ -43,7 +47,7 @@ static int set_up(struct sbox_server *s)
     sbox_limits_set(s);
     s->control = SBOX_WIRE_CONTROL_FD;
     s->gateway = -1;
-    s->spare = fcntl(s->control, F_DUPFD_CLOEXEC, 0);
+    s->spare = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
     if (s->spare < 0)
         return -errno;
     s->base = new_base();

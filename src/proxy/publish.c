@@ -12,7 +12,7 @@
 #include "proxy/reach.h"
 #include "proxy/relay.h"
 
-#include <fcntl.h>
+#include <netinet/tcp.h>
 
 enum { FAMILIES = 2, READY = 4, STOCK_MAX = 16, PLACES = 3 };
 
@@ -96,7 +96,10 @@ static void end_visit(struct visit *v, int error)
 
 static void arrive(struct visit *v)
 {
+    const int on = 1;
     event_free(v->event);
+    (void)setsockopt(v->inside, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    (void)setsockopt(v->inside, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     v->flow.record.address = places[v->place];
     sbox_relay_start(v->server, v->inside, v->outside, &v->flow, NULL, 0, NULL);
     free(v);

@@ -84,8 +84,9 @@ static bool pass_end(struct side *from)
 {
     struct side *to = other(from);
     if (from->ended && to->size == 0 && !to->shut) {
-        (void)shutdown(to->fd, SHUT_WR);
         to->shut = true;
+        if (!from->shut)
+            (void)shutdown(to->fd, SHUT_WR);
     }
     if (!to->shut || !from->shut)
         return true;
@@ -286,11 +287,8 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
 
 static int set_up(struct relay *r, size_t i, int fd)
 {
-    const int on = 1;
     struct side *s = &r->sides[i];
     *s = (struct side){.relay = r, .fd = fd};
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     s->readable = event_new(r->server->base, fd, EV_READ | EV_PERSIST, on_readable, s);
     s->writable = event_new(r->server->base, fd, EV_WRITE | EV_PERSIST, on_writable, s);
     return s->readable && s->writable && event_add(s->readable, NULL) == 0 ? 0 : -ENOMEM;

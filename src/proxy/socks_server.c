@@ -1,5 +1,7 @@
 /* SOCKS 5 on the proxy's port: greeting, request, tunnel. */
 #include "proxy/front.h"
+
+#include "base/fd.h"
 #include "proxy/names.h"
 #include "proxy/socks.h"
 
@@ -42,14 +44,12 @@ static void on_reached(void *context, int fd, enum sbox_wire_verdict verdict, in
     if (sbox_front_say(f, reply, size))
         sbox_front_tunnel(f, fd);
     else
-        (void)evutil_closesocket(fd);
+        sbox_close(fd);
 }
 
 static void read_request(struct sbox_front *f)
 {
-    size_t size;
-    const uint8_t *data = sbox_front_bytes(f, &size);
-    int r = sbox_socks_request(data, size, &f->host, &f->port);
+    int r = sbox_socks_request(f->bytes, f->size, &f->host, &f->port);
     if (r == 0)
         return;
     sbox_front_hold(f);
@@ -61,7 +61,7 @@ static void read_request(struct sbox_front *f)
             sbox_front_close(f, SBOX_VERDICT_REQUEST, EINVAL);
         return;
     }
-    (void)evbuffer_drain(bufferevent_get_input(f->client), (size_t)r);
+    sbox_front_drop(f, (size_t)r);
     (void)sbox_names_restore(f->server->names, &f->host);
     enum sbox_wire_verdict v = sbox_reach_start(f->server, SBOX_REACH_TUNNEL, &f->host, f->port,
                                                 &f->flow, on_reached, f, &f->reach);
@@ -73,9 +73,7 @@ void sbox_socks_read(struct sbox_front *f)
 {
     static const uint8_t none[] = {5, 0xff};
     static const uint8_t chosen[] = {5, 0};
-    size_t size;
-    const uint8_t *data = sbox_front_bytes(f, &size);
-    int r = sbox_socks_greeting(data, size);
+    int r = sbox_socks_greeting(f->bytes, f->size);
     if (r == 0)
         return;
     if (r == -EACCES) {
@@ -87,7 +85,7 @@ void sbox_socks_read(struct sbox_front *f)
         sbox_front_close(f, SBOX_VERDICT_REQUEST, EINVAL);
         return;
     }
-    (void)evbuffer_drain(bufferevent_get_input(f->client), (size_t)r);
+    sbox_front_drop(f, (size_t)r);
     f->read = read_request;
     if (sbox_front_say(f, chosen, sizeof chosen))
         read_request(f);
