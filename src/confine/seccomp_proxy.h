@@ -106,7 +106,7 @@ static const struct permission proxy_permissions[] = {
     {"readlinkat", {{0}}},
     {"sched_yield", {{0}}},
     {"getrlimit", {{0}}},
-    {"prlimit64", {{0}}},
+    {"prlimit64", {IS_EXACTLY(2, 0)}}, /* reading */
     {"sched_getaffinity", {{0}}},
     {"stat", {{0}}},
     {"open", {{0}}},

@@ -9,7 +9,7 @@ load ../helpers/common
 load ../helpers/egress
 
 # freed memory goes back under the address sanitizer as well
-SBOX_ASAN_OPTIONS=detect_leaks=0:abort_on_error=0:quarantine_size_mb=1:thread_local_quarantine_size_kb=0
+SBOX_ASAN_OPTIONS=detect_leaks=0:abort_on_error=0:quarantine_size_mb=0:thread_local_quarantine_size_kb=0
 MOST_MEGABYTES=64
 
 # under_load OPTIONS… -- LOAD-WORDS…: starts the run, waits until the load stands; sets $proxy.
