@@ -66,8 +66,15 @@ bool sbox_net_rule_for(const struct sbox_wire_connection *c, char *text, size_t 
 static bool opens(const struct sbox_address *a)
 {
     enum sbox_address_class c = sbox_address_classify(a);
-    return c == SBOX_ADDRESS_LOOPBACK || c == SBOX_ADDRESS_PRIVATE ||
+    return c == SBOX_ADDRESS_PUBLIC || c == SBOX_ADDRESS_LOOPBACK || c == SBOX_ADDRESS_PRIVATE ||
            c == SBOX_ADDRESS_LINK_LOCAL || c == SBOX_ADDRESS_CGNAT;
+}
+
+/* A public address that was refused can only be this machine's own (proxy/reach.c). */
+static const char *what_it_is(const struct sbox_address *a)
+{
+    enum sbox_address_class c = sbox_address_classify(a);
+    return c == SBOX_ADDRESS_PUBLIC ? "this machine's own" : sbox_address_class_text(c);
 }
 
 void sbox_net_refusal_text(struct sbox_buf *out, const struct sbox_wire_connection *c)
@@ -89,8 +96,7 @@ void sbox_net_refusal_text(struct sbox_buf *out, const struct sbox_wire_connecti
         break;
     case SBOX_VERDICT_ADDRESS:
         sbox_buf_addf(out, " leads to %s, which is not public (%s); list that address itself%s",
-                      sbox_address_format(&c->address, address),
-                      sbox_address_class_text(sbox_address_classify(&c->address)),
+                      sbox_address_format(&c->address, address), what_it_is(&c->address),
                       opens(&c->address) ? ", or add --allow-private" : "");
         break;
     case SBOX_VERDICT_SNI:

@@ -86,6 +86,24 @@ static void on_tunnel(void *context, int fd, int error)
         finish(r, fd, SBOX_VERDICT_ALLOWED, 0);
 }
 
+/* A service of this machine, at an address that looks like anybody's: nothing is sent to it. Only
+ * the kernel knows, once it has chosen where the connection comes from. */
+static bool is_this_machine(int fd, const struct sbox_address *to)
+{
+    struct sockaddr_storage from;
+    socklen_t size = sizeof from;
+    struct sbox_address own;
+    uint16_t port;
+    return getsockname(fd, (struct sockaddr *)&from, &size) < 0 ||
+           (sbox_address_from_sockaddr(&from, &own, &port) == 0 && sbox_address_equal(&own, to));
+}
+
+/* As for loopback: a name leads there only when the user says so. */
+static bool may_be_this_machine(const struct sbox_reach *r)
+{
+    return r->upstream || r->host.address.family != 0 || r->server->allow_private;
+}
+
 static void on_dialled(void *context, int fd, const struct sbox_address *to, int error)
 {
     struct sbox_reach *r = context;
@@ -95,6 +113,11 @@ static void on_dialled(void *context, int fd, const struct sbox_address *to, int
         return;
     }
     r->flow->record.address = *to;
+    if (!may_be_this_machine(r) && is_this_machine(fd, to)) {
+        sbox_close(fd);
+        finish(r, -1, SBOX_VERDICT_ADDRESS, EACCES);
+        return;
+    }
     if (!r->upstream || r->kind == SBOX_REACH_REQUEST) {
         finish(r, fd, SBOX_VERDICT_ALLOWED, 0);
         return;

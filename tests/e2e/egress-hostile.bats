@@ -76,6 +76,22 @@ PYTHON
     nobody_came 'upstream GET'
 }
 
+@test "E5: a name that leads to this machine's own address, which looks public" {
+    hostile '
+d = c.recv(4096)
+if d: open("'"$T"'/got", "ab").write(d); c.sendall(b"HTTP/1.0 200 OK\r\n\r\nservice of the host\n")
+c.close()'
+    local how
+    for how in curl './direct curl'; do
+        inside -o own.test:8900 $how -sS -m 10 http://own.test:8900/
+        refute_output_has 'service of the host'
+        assert_stderr_has "own.test:8900 leads to 192.0.2.10, which is not public (this machine's own); list that address itself, or add --allow-private"
+    done
+    [[ ! -e $T/got ]] || fail "something was sent: $(<"$T/got")"
+    inside -o own.test:8900 --allow-private curl -sS -m 10 http://own.test:8900/
+    assert_output_has 'service of the host'
+}
+
 # with_hostile_proxy MODE: sbox as if its sbox-proxy had been taken over
 with_hostile_proxy()
 {

@@ -39,6 +39,7 @@ ZONE = {
     "zero.test": ("0.0.0.0",),
     "bench.test": ("198.18.0.1",),
     "multi.test": ("224.0.0.1",),
+    "own.test": ("192.0.2.10", "2001:db8::10"),
     "mixed.test": ("203.0.113.10", "127.0.0.1"),
     "cname-loop.test": ("=loop.test",),
     "dead.test": ("203.0.113.254",),
