@@ -2,6 +2,7 @@
 #include "base/escape.h"
 #include "cli/change_text.h"
 #include "cli/cli.h"
+#include "cli/keep.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/session.h"
@@ -86,11 +87,14 @@ static void add_links(struct sbox_buf *out, const struct sbox_lock_result *r)
     }
 }
 
-static void add_text(struct sbox_buf *out, const struct sbox_lock_result *r, bool verbose)
+static void add_text(struct sbox_buf *out, const struct sbox_lock_result *r,
+                     const struct sbox_keep *keep, bool verbose)
 {
     add_headline(out, r);
     if (r->tree_count > 1 || verbose)
         add_trees(out, r);
+    if (verbose && keep)
+        sbox_keep_text(out, keep);
     add_changes(out, r, verbose);
     add_links(out, r);
     sbox_text_caches(out, r->caches, r->cache_count);
@@ -154,7 +158,8 @@ static void json_links(struct sbox_json *j, const struct sbox_lock_result *r)
     sbox_json_end_array(j);
 }
 
-static void add_json(struct sbox_json *j, const struct sbox_lock_result *r)
+static void add_json(struct sbox_json *j, const struct sbox_lock_result *r,
+                     const struct sbox_keep *keep)
 {
     sbox_json_object(j, NULL);
     sbox_json_int(j, "id", r->id);
@@ -166,6 +171,10 @@ static void add_json(struct sbox_json *j, const struct sbox_lock_result *r)
     sbox_json_uint(j, "entries", r->entries);
     sbox_json_uint(j, "bytes", r->bytes);
     sbox_json_uint(j, "elapsed_ms", r->elapsed_ms);
+    if (keep)
+        sbox_keep_json(j, keep);
+    else
+        sbox_json_null(j, "snapshots");
     json_trees(j, r);
     json_changes(j, r);
     json_links(j, r);
@@ -231,7 +240,7 @@ static int prepare(struct sbox_session *s, const struct sbox_options *o, struct 
     return r;
 }
 
-static int make(struct sbox_session *s, const struct sbox_options *o,
+static int make(struct sbox_session *s, const struct sbox_options *o, struct sbox_keep *keep,
                 struct sbox_lock_result *result, struct sbox_error *err)
 {
     struct sbox_progress_line line;
@@ -245,6 +254,8 @@ static int make(struct sbox_session *s, const struct sbox_options *o,
         .home = getenv("HOME"),
         .progress = sbox_progress_draw,
         .progress_context = &line,
+        .keep = keep ? sbox_keep_units : NULL,
+        .keep_context = keep,
     };
     int r = sbox_lock_make(&request, result, err);
     sbox_progress_end(&line);
@@ -257,6 +268,10 @@ int sbox_cmd_lock(const struct sbox_options *o)
     struct sbox_report report;
     struct sbox_session session;
     struct sbox_lock_result result = {0};
+    struct sbox_keep keep = {.datadir = &session.data,
+                             .quiet = o->level == SBOX_LOG_QUIET,
+                             .snapshots = SBOX_SNAPSHOTS_NONE};
+    struct sbox_keep *kept = o->no_snapshot ? NULL : &keep;
     sbox_report_init(&report, "lock", o->json, o->level == SBOX_LOG_QUIET, &err);
     sbox_session_init(&session);
 
@@ -265,14 +280,15 @@ int sbox_cmd_lock(const struct sbox_options *o)
     if (r == 0)
         r = sbox_session_enter_exclusive(&session, "lock", &err);
     if (r == 0)
-        r = make(&session, o, &result, &err);
+        r = make(&session, o, kept, &result, &err);
     if (r == 0 && o->json)
-        add_json(&report.json, &result);
+        add_json(&report.json, &result, kept);
     else if (r == 0)
-        add_text(&report.out, &result, o->level == SBOX_LOG_VERBOSE);
+        add_text(&report.out, &result, kept, o->level == SBOX_LOG_VERBOSE);
 
     int exit_status = sbox_report_finish(&report, r < 0 ? SBOX_EXIT_UNKNOWN : SBOX_EXIT_OK);
     sbox_lock_result_release(&result);
+    sbox_snapshots_release(&keep.snapshots);
     sbox_session_release(&session);
     return exit_status;
 }

@@ -1,6 +1,7 @@
 #include "base/escape.h"
 #include "cli/cli.h"
 #include "cli/report.h"
+#include "cli/snapshot_status.h"
 #include "cli/text.h"
 #include "cli/tree_text.h"
 #include "cli/verify_common.h"
@@ -105,6 +106,8 @@ int sbox_cmd_status(const struct sbox_options *o)
         sbox_verify_json(&report.json, &result, SBOX_VERIFY_FAST);
     else if (r == 0)
         add_text(&report.out, &session.root, &result);
+    if (r == 0 && !o->json && o->level == SBOX_LOG_VERBOSE)
+        r = sbox_snapshot_status(&report.out, &session, &err);
 
     int status = r < 0 ? SBOX_EXIT_UNKNOWN : result.same ? SBOX_EXIT_OK : SBOX_EXIT_DIFFERS;
     status = sbox_report_finish(&report, status);

@@ -23,7 +23,9 @@ const struct sbox_verb_info sbox_verb_table[SBOX_VERB_COUNT] = {
                    "package. Run it after an install that you trust.\n\n"
                    "A PATH names exactly that tree, also one outside the project root; the other "
                    "trees of the last lock are carried forward unchanged. A lock is all or "
-                   "nothing: when it is interrupted the previous one stays valid.",
+                   "nothing: when it is interrupted the previous one stays valid.\n\n"
+                   "The content of each package that is new is kept in the data directory, one "
+                   "compressed archive a package, however many projects hold it.",
         },
     [SBOX_VERB_VERIFY] =
         {
@@ -152,6 +154,14 @@ const struct sbox_option sbox_option_table[] = {
         .help = "take DIR as the project root",
         .man = "Takes DIR as the project root (for run: the directory that is writable) instead of "
                "finding it. Locking a directory inside a project that is already locked needs it.",
+    },
+    {
+        .long_name = "no-snapshot",
+        .verbs = LOCK,
+        AT(no_snapshot),
+        .help = "keep no copy of the packages' content",
+        .man = "Records digests only. Without copies sbox diff cannot show what was in a file, and "
+               "sbox restore cannot put it back.",
     },
     {
         .long_name = "fast",

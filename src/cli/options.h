@@ -42,6 +42,7 @@ struct sbox_options {
     bool fast; /* verify --fast */
     bool all;  /* verify --all, log --all */
     bool net;  /* log --net */
+    bool no_snapshot;
 
     bool offline;
     bool open_network;          /* --allow-net-out without hosts */

@@ -1,8 +1,8 @@
 /* Writes the filters as C: `seccomp_gen > seccomp_programs.c`, run once per build on the build
  * machine. A program of its own, outside of sbox: it may print and exit.
  *
- * The command's filter refuses by list (seccomp_list.h), sbox-proxy's allows by list
- * (seccomp_proxy.h) and is libseccomp's alone. The command's has two parts, one after the other in
+ * The command's filter refuses by list (seccomp_list.h), those of sbox-proxy and sbox-archive
+ * allow by list (seccomp_proxy.h, seccomp_archive.h) and are libseccomp's alone. The command's has two parts, one after the other in
  * one array:
  *
  * 1. A head of our own, for what libseccomp cannot say:
@@ -21,6 +21,7 @@
  */
 #include "base/banned.h"
 #include "confine/seccomp.h"
+#include "confine/seccomp_archive.h"
 #include "confine/seccomp_list.h"
 #include "confine/seccomp_proxy.h"
 
@@ -236,11 +237,12 @@ static void allow(scmp_filter_ctx ctx, const struct target *t, const struct perm
         die(strerror(-r), permission->name);
 }
 
-static void append_proxy(struct program *p, const struct target *t)
+static void append_list(struct program *p, const struct target *t, const struct permission *list,
+                        size_t count)
 {
     scmp_filter_ctx ctx = new_filter(t, SCMP_ACT_KILL_PROCESS);
-    for (size_t i = 0; i < COUNT(proxy_permissions); i++)
-        allow(ctx, t, &proxy_permissions[i]);
+    for (size_t i = 0; i < count; i++)
+        allow(ctx, t, &list[i]);
     append_export(p, ctx);
     seccomp_release(ctx);
 }
@@ -250,7 +252,9 @@ static void print_program(const struct target *t, enum sbox_seccomp_kind kind)
     static struct program p;
     p.length = 0;
     if (kind == SBOX_SECCOMP_PROXY) {
-        append_proxy(&p, t);
+        append_list(&p, t, proxy_permissions, COUNT(proxy_permissions));
+    } else if (kind == SBOX_SECCOMP_ARCHIVE) {
+        append_list(&p, t, archive_permissions, COUNT(archive_permissions));
     } else {
         emit_head(&p, t);
         append_tail(&p, t, kind == SBOX_SECCOMP_COMMAND_NOSCOPE);

@@ -10,16 +10,7 @@
 #ifndef SBOX_CONFINE_SECCOMP_PROXY_H
 #define SBOX_CONFINE_SECCOMP_PROXY_H
 
-#include "confine/seccomp_list.h"
-
-#include <fcntl.h>
-#include <sys/mman.h>
-
-enum { PERMISSION_MATCHES = 2 };
-struct permission {
-    const char *name;
-    struct match match[PERMISSION_MATCHES]; /* all of them; none: whatever the arguments */
-};
+#include "confine/seccomp_permission.h"
 
 /* The values of x86-64 and arm64, which agree. */
 enum { LOW32_FIONREAD = 0x541b, LOW32_FIONBIO = 0x5421 };
@@ -27,7 +18,6 @@ enum { LOW32_FIONREAD = 0x541b, LOW32_FIONBIO = 0x5421 };
 /* clang-format off */
 #define SOCKET_TYPE(family, type) \
     {"socket", {IS(0, family), {MASKED, 1, SOCK_TYPE_BITS, type}}}
-#define NOT_EXECUTABLE(name) {name, {{MASKED, 2, PROT_EXEC, 0}}}
 /* clang-format on */
 
 static const struct permission proxy_permissions[] = {

@@ -5,7 +5,8 @@
  * tree and workspace add what they lead to as trees of their own
  *  3. trees that were not named are taken over from the previous lock
  *  4. what changed since then
- *  5. everything is written in one transaction
+ *  5. copies of the new units are kept, where the caller wants them (snapshots)
+ *  6. everything is written in one transaction
  */
 #include "lock/lock.h"
 
@@ -17,6 +18,7 @@
 #include "lock/fingerprint.h"
 #include "lock/leaving.h"
 #include "lock/place.h"
+#include "lock/units.h"
 
 #include <time.h>
 
@@ -320,7 +322,22 @@ static int digest_lock(const struct maker *m, struct sbox_stored_lock *lock)
     return r;
 }
 
-/* Step 5. The marker comes first: a run that finds it asks the manifest. */
+/* Step 5. */
+static int keep_units(const struct maker *m, struct sbox_error *err)
+{
+    _cleanup_buf_ struct sbox_buf units = {0};
+    if (!m->request->keep)
+        return 0;
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < m->made_count; i++)
+        r = sbox_units_of_tree(&m->made[i].collected.tree, m->made[i].place.fd, &units);
+    if (r < 0)
+        return sbox_error_set(err, -r, "keep the content");
+    return m->request->keep((const void *)units.data, units.size / sizeof(struct sbox_lock_unit),
+                            m->request->keep_context, err);
+}
+
+/* Step 6. The marker comes first: a run that finds it asks the manifest. */
 static int write_lock(struct maker *m, struct sbox_lock_result *result, struct sbox_error *err)
 {
     const char *root = m->request->root->path;
@@ -425,7 +442,8 @@ static int make(struct maker *m, struct sbox_lock_result *result, struct sbox_er
     report_lists(m, result);
     if (r < 0 || m->preview)
         return r;
-    if (!m->manifest)
+    r = keep_units(m, err);
+    if (r == 0 && !m->manifest)
         r = open_manifest(m, true, err);
     return r == 0 ? write_lock(m, result, err) : r;
 }

@@ -12,10 +12,26 @@
 #include "project/datadir.h"
 #include "project/root.h"
 #include "project/scan.h"
+#include "store/manifest.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* One unit of the trees that were hashed, while they are held open: for a copy of its content. */
+struct sbox_lock_unit {
+    int root;                      /* descriptor of the tree (or of the file that it is) */
+    const char *tree;              /* its name */
+    const struct sbox_bytes *path; /* of the unit below the tree; "" for the rest of it */
+    const struct sbox_digest *digest;
+    const struct sbox_bytes *records; /* canonical form, record.h */
+    uint64_t entries;
+    uint64_t bytes;
+    uint8_t type; /* enum sbox_entry_type: a unit may be one file, or a link */
+};
+/* Called before the lock is written; a negative return, with *err filled, means no lock. */
+typedef int sbox_lock_keep_fn(const struct sbox_lock_unit *units, size_t count, void *context,
+                              struct sbox_error *err);
 
 struct sbox_lock_request {
     const struct sbox_datadir *datadir; /* opened with create = true */
@@ -27,6 +43,8 @@ struct sbox_lock_request {
     unsigned threads;           /* 0: as many as there are processors */
     sbox_progress_fn *progress; /* may be NULL */
     void *progress_context;
+    sbox_lock_keep_fn *keep; /* may be NULL */
+    void *keep_context;
 };
 
 enum sbox_change_kind {

@@ -1,14 +1,11 @@
-/* Starting and ending sbox-proxy.
- *
- * It is found relative to the running sbox, never through PATH, and gets an empty environment, one
- * descriptor (3, the control socket), and /dev/null for standard input and output; standard error
- * stays for what a crash has to say. It ends when its control socket is closed, and dies with sbox.
- */
+/* Starting and ending sbox-proxy: started as every helper program (base/helper.h), it ends when its
+ * control socket is closed, and dies with sbox. */
 #include "proxy/client.h"
 
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/fd.h"
+#include "base/helper.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -21,66 +18,10 @@ enum { PATIENCE_MS = 10000, LAST_MS = 2000 };
 
 /* -- start ------------------------------------------------------------------------------------- */
 
-static int program_path(char path[PATH_MAX], struct sbox_error *err)
-{
-    static const char *const places[] = {"../libexec/sbox/sbox-proxy", "sbox-proxy"};
-    char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n < 0)
-        return sbox_error_set(err, errno, "find sbox's own program");
-    self[n] = '\0';
-    char *slash = strrchr(self, '/');
-    size_t directory = slash ? (size_t)(slash - self) : 0;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        int size = snprintf(path, PATH_MAX, "%.*s/%s", (int)directory, self, places[i]);
-        if (size > 0 && size < PATH_MAX && access(path, X_OK) == 0)
-            return 0;
-    }
-    return sbox_error_say(err, ENOENT,
-                          "sbox-proxy is not there: looked for it beside '%s' and in "
-                          "../libexec/sbox; install sbox whole",
-                          sbox_esc(self));
-}
-
-/* In the child, until exec. */
-static _Noreturn void become_proxy(const char *path, int control)
-{
-    char *const argv[] = {(char *)(uintptr_t) "sbox-proxy", NULL};
-    char *const environment[] = {NULL};
-    sigset_t none;
-    (void)sigemptyset(&none);
-    (void)sigprocmask(SIG_SETMASK, &none, NULL);
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    /* The control socket out of the way first: it may be 0 or 1 when the caller had those closed.
-     */
-    int moved = fcntl(control, F_DUPFD_CLOEXEC, SBOX_WIRE_CONTROL_FD + 1);
-    if (null < 0 || moved < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
-        dup2(moved, SBOX_WIRE_CONTROL_FD) < 0)
-        _exit(127);
-    /* Its own process group: Ctrl-C is for the command, and must not cut its connections first. */
-    (void)setpgid(0, 0);
-    (void)close_range(SBOX_WIRE_CONTROL_FD + 1, ~0U, 0);
-    (void)execve(path, argv, environment);
-    _exit(127);
-}
-
 int sbox_proxy_spawn(struct sbox_proxy *ret, struct sbox_error *err)
 {
-    char path[PATH_MAX];
-    int pair[2];
     *ret = (struct sbox_proxy){.control = -1, .gateway = -1};
-    int r = program_path(path, err);
-    if (r < 0)
-        return r;
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-        return sbox_error_set(err, errno, "socketpair");
-    ret->pid = fork();
-    if (ret->pid == 0)
-        become_proxy(path, pair[1]);
-    int saved = errno;
-    (void)close(pair[1]);
-    ret->control = pair[0];
-    return ret->pid < 0 ? sbox_error_set(err, saved, "start sbox-proxy") : 0;
+    return sbox_helper_start("sbox-proxy", &ret->control, &ret->pid, err);
 }
 
 /* -- talk -------------------------------------------------------------------------------------- */

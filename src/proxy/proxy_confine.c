@@ -14,26 +14,19 @@
 #include "proxy/server.h"
 
 #include "base/cleanup.h"
-#include "confine/caps.h"
 #include "confine/landlock.h"
 #include "confine/rlimit.h"
 #include "confine/seccomp.h"
+#include "confine/self.h"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
-
-static int limit(int resource, rlim_t most)
-{
-    const struct rlimit wanted = {.rlim_cur = most, .rlim_max = most};
-    return setrlimit((__rlimit_resource_t)resource, &wanted) < 0 ? -errno : 0;
-}
 
 static int set_limits(void)
 {
     int r = sbox_rlimit_no_core();
     if (r >= 0)
-        r = limit(RLIMIT_NPROC, 0);
-    return r < 0 ? r : limit(RLIMIT_FSIZE, 0);
+        r = sbox_self_limit(RLIMIT_NPROC, 0);
+    return r < 0 ? r : sbox_self_limit(RLIMIT_FSIZE, 0);
 }
 
 static int allow_hosts(struct sbox_landlock *l)
@@ -57,18 +50,6 @@ static int enforce_landlock(void)
     return r;
 }
 
-static int drop_capabilities(void)
-{
-    struct sbox_caps caps;
-    int r = sbox_caps_read(&caps);
-    return r < 0 || caps.permitted == 0 ? r : sbox_caps_drop_all();
-}
-
-static int set_no_new_privs(void)
-{
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : 0;
-}
-
 static int load_filter(void)
 {
     return sbox_seccomp_load(sbox_seccomp_program(SBOX_SECCOMP_PROXY));
@@ -76,21 +57,13 @@ static int load_filter(void)
 
 int sbox_proxy_confine(struct sbox_error *err)
 {
-    static const struct {
-        const char *name;
-        int (*take)(void);
-    } steps[] = {
+    static const struct sbox_self_step steps[] = {
         {"limits", set_limits},
         {"not dumpable", sbox_set_undumpable},
-        {"capabilities", drop_capabilities},
-        {"no new privileges", set_no_new_privs},
+        {"capabilities", sbox_self_drop_capabilities},
+        {"no new privileges", sbox_self_no_new_privs},
         {"Landlock", enforce_landlock},
         {"seccomp", load_filter},
     };
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        int r = steps[i].take();
-        if (r < 0)
-            return sbox_error_set(err, -r, "confine sbox-proxy: %s", steps[i].name);
-    }
-    return 0;
+    return sbox_self_confine("sbox-proxy", steps, sizeof steps / sizeof *steps, err);
 }

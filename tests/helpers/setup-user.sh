@@ -23,8 +23,8 @@ fi
 # One stage per build directory: several clones may test at once.
 stage=/usr/local/lib/sbox-test/$(basename "$build")-$(printf %s "$build" | sha256sum | cut -c1-8)
 install -d -m 0755 "$stage" "$stage/bin"
-for program in sbox sbox-proxy probe sbox-layers-off sbox-gateway proxy-confined; do
-    for folder in . bin src src/proxy tests/helpers; do
+for program in sbox sbox-proxy sbox-archive probe sbox-layers-off sbox-gateway proxy-confined; do
+    for folder in . bin src src/proxy src/archive tests/helpers; do
         if [ -f "$build/$folder/$program" ]; then
             # install(1) unlinks first: a program that still runs is not disturbed
             install -m 0755 "$build/$folder/$program" "$stage/bin/$program"

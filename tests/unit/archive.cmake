@@ -1,0 +1,2 @@
+sbox_unit(archive archive_server)
+target_link_libraries(test_archive PRIVATE unit_scratch)
