@@ -14,7 +14,7 @@ enum sbox_seccomp_kind {
     SBOX_SECCOMP_COMMAND,         /* where Landlock keeps signals inside (ABI 6 and later) */
     SBOX_SECCOMP_COMMAND_NOSCOPE, /* the same, and no signal to the caller's own process group,
                                      which the host's shell and make are members of */
-    SBOX_SECCOMP_PROXY, /* sbox-proxy: the other way round, what is not listed ends the process */
+    SBOX_SECCOMP_PROXY,   /* sbox-proxy: the other way round, what is not listed ends the process */
     SBOX_SECCOMP_ARCHIVE, /* sbox-archive: likewise */
     SBOX_SECCOMP_KINDS,
 };

@@ -2,8 +2,8 @@
  * machine. A program of its own, outside of sbox: it may print and exit.
  *
  * The command's filter refuses by list (seccomp_list.h), those of sbox-proxy and sbox-archive
- * allow by list (seccomp_proxy.h, seccomp_archive.h) and are libseccomp's alone. The command's has two parts, one after the other in
- * one array:
+ * allow by list (seccomp_proxy.h, seccomp_archive.h) and are libseccomp's alone. The command's has
+ * two parts, one after the other in one array:
  *
  * 1. A head of our own, for what libseccomp cannot say:
  *    - an architecture that is not ours ends the process: its system calls have other numbers, and

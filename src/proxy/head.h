@@ -56,8 +56,8 @@ struct sbox_head {
 
 /* 1: complete; 0: more bytes are needed; -EINVAL: refused, *ret_why (static) says why; -E2BIG: over
  * a limit (431); -EPROTONOSUPPORT: like -EINVAL, the target is https:// (axios asks proxies so: the
- * TLS would be theirs). The answer for some bytes never depends on those after them, so it is the same
- * however the message is cut. *ret is written only at 1. */
+ * TLS would be theirs). The answer for some bytes never depends on those after them, so it is the
+ * same however the message is cut. *ret is written only at 1. */
 int sbox_head_parse(const char *data, size_t size, struct sbox_head *ret, const char **ret_why);
 
 /* Is the field hop-by-hop (Connection and what it names, Proxy-*, Keep-Alive, TE, Upgrade)? Such
