@@ -95,6 +95,7 @@ class Proxy:
         self.gateway, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         socket.send_fds(self.control, [message(GATEWAY)], [theirs.fileno()])
         theirs.close()
+        self.gateway.settimeout(20)
         assert HEAD.unpack(self.control.recv(MESSAGE_SIZE)[:HEAD.size])[0] == READY
         self.http = self.listen(KIND_PROXY, socket.SOCK_STREAM)
         self.dns = self.listen(KIND_DNS_UDP, socket.SOCK_DGRAM)
