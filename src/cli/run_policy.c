@@ -310,6 +310,8 @@ int sbox_run_make_policy(struct sbox_run *run, const struct sbox_options *o, str
         r = add_environment(run, o, err);
     if (r == 0)
         r = sbox_facts_gather(p->home, &run->facts, err);
+    if (r == 0 && run->network.wanted && sbox_facts_hosts(&run->facts) < 0)
+        r = sbox_error_set(err, ENOMEM, "/etc/hosts");
     if (r == 0)
         r = sbox_protects_gather(p->root, p->scan, p->paths, p->path_count, p->allow_env,
                                  &run->protects, err);

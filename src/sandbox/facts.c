@@ -194,6 +194,8 @@ void sbox_facts_release(struct sbox_facts *facts)
     sbox_strv_release(&facts->home_programs);
     free(facts->hidden);
     free(facts->resolv_conf);
+    free(facts->hosts);
+    free(facts->hosts_text);
     free(facts->tty);
     free(facts->git_config);
     *facts = (struct sbox_facts){0};

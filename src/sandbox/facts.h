@@ -5,6 +5,7 @@
 #ifndef SBOX_SANDBOX_FACTS_H
 #define SBOX_SANDBOX_FACTS_H
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/strv.h"
 
@@ -43,6 +44,8 @@ struct sbox_facts {
     /* Where /etc/resolv.conf leads, even if nothing is there; NULL when the view can show nothing
      * under that name. */
     char *resolv_conf;
+    char *hosts;      /* where /etc/hosts leads when it is shown changed (sbox_facts_hosts); NULL */
+    char *hosts_text; /* what is shown there */
     long first_free_port; /* the first port that the caller may bind; -1: not known */
     char *tty;            /* "/dev/pts/3" when one of 0-2 is a terminal, else NULL */
     char *git_config; /* the user's git settings without anything that executes or authenticates */
@@ -63,6 +66,13 @@ struct sbox_facts {
 extern const char *const sbox_home_programs[];
 
 int sbox_facts_gather(const char *home, struct sbox_facts *ret, struct sbox_error *err);
+/* For a run with a network: fills hosts and hosts_text where /etc/hosts names more than this
+ * machine (facts_hosts.c). 0 or -ENOMEM. */
+int sbox_facts_hosts(struct sbox_facts *facts);
+/* The rule, pure: appends what of `text` is shown on a machine of that name; true when that is not
+ * all of it as it is. */
+bool sbox_hosts_inside(const char *text, const char *host, struct sbox_buf *out);
+
 void sbox_facts_release(struct sbox_facts *facts);
 
 /* The user's git settings (~/.gitconfig, ~/.config/git/config) reduced to an allowlist of keys that

@@ -242,6 +242,11 @@ PRIVATE=(loop.test loop6.test ten.test link.test meta.test cgnat.test ula.test m
     left sbox run -o hosts.test curl -sS http://hosts.test/
     assert_status 0
     assert_output_has 'at 203.0.113.10 80 host hosts.test'
+    reaches 'at 203.0.113.10 80 host hosts.test' -o hosts.test ./direct curl -sS http://hosts.test/
+    inside -o other.test getent hosts hosts.test
+    assert_status 2
+    inside -o other.test getent hosts localhost
+    assert_status 0
     assert_equal "$left" 'tcp 203.0.113.10 80'
     nothing_left sbox run -o hosts-private.test curl -sS -f http://hosts-private.test/
     assert_status 22

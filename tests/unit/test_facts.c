@@ -256,9 +256,41 @@ static void absent_and_broken_settings_are_no_error(void **state)
     assert_null(text);
 }
 
+static void hosts_lead_to_this_machine_alone(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *shown; /* NULL: as it is */
+    } rows[] = {
+        {"", NULL},
+        {"127.0.0.1 localhost\n::1 localhost ip6-localhost # both\n", NULL},
+        {"ff02::1 ip6-allnodes\n0.0.0.0 ads.test\n\n# nothing\n", NULL},
+        {"127.0.0.1 localhost\n10.0.0.5 db.test\n", "127.0.0.1 localhost\n"},
+        {"203.0.113.9\tbox.test box\n", "127.0.1.1 box.test\n127.0.1.1 box\n"},
+        {"203.0.113.9 box2 boxer\n", ""},
+        {"203.0.113.9 db.test # box\n", ""},
+        {"fe80::1%lo x\n", ""},
+        {"2001:db8::1 x", ""},
+        {"x y\r\n127.1 z\n", ""},
+        {"127.0.0.1 localhost", "127.0.0.1 localhost\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct sbox_buf out = {0};
+        bool changed = sbox_hosts_inside(rows[i].text, "box", &out);
+        const char *shown = rows[i].shown ? rows[i].shown : rows[i].text;
+        assert_int_equal(out.size, strlen(shown));
+        assert_memory_equal(out.data ? (char *)out.data : "", shown, out.size);
+        if (rows[i].shown == NULL)
+            assert_false(changed);
+        sbox_buf_release(&out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hosts_lead_to_this_machine_alone),
         cmocka_unit_test(system_directories_are_those_that_exist),
         cmocka_unit_test(the_terminal_is_the_first_of_the_three),
         cmocka_unit_test_setup_teardown(what_others_may_not_read_is_listed, scratch_setup,
