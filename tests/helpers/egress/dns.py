@@ -40,7 +40,7 @@ ZONE = {
     "bench.test": ("198.18.0.1",),
     "multi.test": ("224.0.0.1",),
     "own.test": ("192.0.2.10", "2001:db8::10"),
-    "mixed.test": ("203.0.113.10", "127.0.0.1"),
+    "mixed.test": ("127.0.0.1", "203.0.113.10"),
     "cname-loop.test": ("=loop.test",),
     "dead.test": ("203.0.113.254",),
     "absent.test": (),
@@ -48,9 +48,11 @@ ZONE = {
 TURNS = itertools.count()
 
 
-def addresses(name):
-    if name == "rebind.test":  # another answer every time, public first
+def addresses(name, kind):
+    if name == "rebind.test" and kind == A:  # another answer every time, public first
         return ("203.0.113.10",) if next(TURNS) % 2 == 0 else ("127.0.0.1",)
+    if name == "rebind.test":
+        return ()
     if name in ZONE:
         return ZONE[name]
     parent = name.partition(".")[2]
@@ -76,7 +78,7 @@ def record(owner, kind, data):
 
 
 def answers(name, kind):
-    found = addresses(name)
+    found = addresses(name, kind)
     if found and found[0].startswith("="):
         target = found[0][1:]
         return [record(name, CNAME, encode_name(target))] + answers(target, kind)
