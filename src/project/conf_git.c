@@ -92,10 +92,20 @@ static bool comments_hold_secret(const char *data, size_t size)
     return false;
 }
 
+/* Behind a value a comment may stand, too. When nothing else holds a login, this one does. */
+static bool text_holds_login(const char *data, size_t size)
+{
+    struct sbox_buf cut = {0};
+    bool holds = sbox_conf_cut_urls(&cut, (struct sbox_span){data, size}, false) > 0 || cut.failed;
+    sbox_buf_release(&cut);
+    return holds;
+}
+
 int sbox_conf_git(struct sbox_conf_writer *w, const char *data, size_t size)
 {
     int r = sbox_git_config_walk(data, size, keep, w);
-    if (r == 0 && comments_hold_secret(data, size))
+    if (r == 0 &&
+        (comments_hold_secret(data, size) || (w->taken == 0 && text_holds_login(data, size))))
         w->taken++;
     return r;
 }

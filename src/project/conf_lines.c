@@ -69,6 +69,7 @@ int sbox_conf_ini(struct sbox_conf_writer *w, const char *data, size_t size)
     bool in_value = false;
     bool left_out = false;
     size_t indent = 0;
+    struct sbox_span key = {data, 0};
     while (sbox_span_line(&data, end, &all)) {
         struct sbox_span line = sbox_span_trim(all);
         if (is_comment(line)) {
@@ -79,7 +80,7 @@ int sbox_conf_ini(struct sbox_conf_writer *w, const char *data, size_t size)
             if (left_out)
                 sbox_conf_left_out(w);
             else
-                left_out = sbox_conf_setting(w, all, (struct sbox_span){line.at, 0}, line);
+                left_out = sbox_conf_setting(w, all, key, line);
             continue;
         }
         indent = indent_of(all, line);
@@ -87,6 +88,7 @@ int sbox_conf_ini(struct sbox_conf_writer *w, const char *data, size_t size)
         const char *at = find_delimiter(line, "=:", false);
         if (in_value && at == end_of(line))
             return -EBADMSG;
+        key = sbox_span_of(line.at, at);
         left_out = in_value ? setting(w, all, line, at) : sbox_conf_other(w, all);
     }
     return 0;

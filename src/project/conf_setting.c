@@ -83,7 +83,9 @@ static bool ends_in_secret_word(struct sbox_span key)
     for (size_t i = 0; i < COUNT(words); i++)
         if (strcmp(last, words[i]) == 0)
             return true;
-    return false;
+    /* git's sendemail.smtpPass and its like */
+    size_t size = strlen(last);
+    return size > 4 && strcmp(last + size - 4, "pass") == 0 && strcmp(last, "bypass") != 0;
 }
 
 /* Keys that sound like secrets and are none. pip calls the file of authorities it trusts `cert`. */

@@ -95,6 +95,10 @@ static void test_ini(void **state)
            "[global]\nextra-index-url =\n    https://a.example/simple\n"
            "    https://b.example/simple\n");
     expect(s, "[a]\npassword: one\n  two\n\n  three\nx = 1\n", "[a]\n" OUT OUT "\n" OUT "x = 1\n");
+    expect(s, "[a]\npassword =\n  one\nx = 1\n", "[a]\npassword =\n" OUT "x = 1\n");
+    expect(s, "[a]\npassword = true\n  one\n", "[a]\npassword = true\n" OUT);
+    expect(s, "[a]\nproxy =\n  user:pw@proxy.example:3128\n",
+           "[a]\nproxy =\n  proxy.example:3128\n");
     expect(s, "[a]\n  password = one\n  x = 1\n", "[a]\n" OUT "  x = 1\n");
     expect(s, "[global]\nclient-cert = /x.pem\ncert = /ca.pem\n",
            "[global]\n" OUT "cert = /ca.pem\n");
@@ -183,6 +187,10 @@ static void test_git(void **state)
 {
     (void)state;
     const enum sbox_conf_syntax s = SBOX_CONF_GIT;
+    expect(s, "[remote \"o\"]\n\turl = https://h.example/x # https://u:p@h.example/\n",
+           "[remote \"o\"]\n\turl = \"https://h.example/x\"\n");
+    expect(s, "[sendemail]\n\tsmtpPass = hunter\n\tbypass = x\n",
+           OUT "[sendemail]\n\tbypass = \"x\"\n");
     expect(s, "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://u:t@h.example/r.git\n",
            "[core]\n\tbare = \"false\"\n[remote \"origin\"]\n\turl = "
            "\"https://h.example/r.git\"\n");
