@@ -9,7 +9,8 @@
 
 #include <time.h>
 
-enum { NOTICES_MAX = 16 };
+/* What a command may have asked for ten thousand times is not to fill the terminal. */
+enum { NOTICES_MAX = 16, ADVISED_MAX = 20 };
 
 void sbox_run_network_init(struct sbox_run_network *n)
 {
@@ -256,13 +257,15 @@ void sbox_run_network_end(struct sbox_run_network *n)
         return;
     sbox_buf_addf(&text, "%zu connection%s refused", n->refused,
                   n->refused == 1 ? " was" : "s were");
-    for (size_t i = 0; i < n->connection_count; i++)
+    for (size_t i = 0; i < n->connection_count && rules.count < ADVISED_MAX; i++)
         (void)sbox_net_collect(&n->connections[i], false, &rules, &private);
     for (size_t i = 0; i < rules.count; i++)
         sbox_buf_addf(&text, "%s%s", i == 0 ? "; to allow what was asked for: -o " : ",",
                       sbox_esc(rules.items[i]));
     if (private)
         sbox_buf_addf(&text, "%s--allow-private", rules.count ? " " : "; perhaps ");
+    if (rules.count == ADVISED_MAX)
+        sbox_buf_add_str(&text, " (there may be more: sbox suggest)");
     sbox_note("%.*s", (int)text.size, (const char *)text.data);
 }
 

@@ -92,6 +92,20 @@ c.close()'
     assert_output_has 'service of the host'
 }
 
+@test "told: a command that asks for thousands of hosts does not fill the terminal" {
+    inside -o allowed.test /usr/bin/python3 -c '
+import socket
+for i in range(3000):
+    try: socket.getaddrinfo("h%d.denied.test" % i, 80, socket.AF_INET)
+    except OSError: pass'
+    assert_status 0
+    [[ $(wc -l <<<"$stderr") -lt 120 ]] || fail "$(wc -l <<<"$stderr") lines"
+    [[ ${#stderr} -lt 20000 ]] || fail "${#stderr} bytes"
+    assert_stderr_has 'there may be more: sbox suggest'
+    run --separate-stderr sbox suggest
+    assert_output_has h2999.denied.test
+}
+
 # with_hostile_proxy MODE: sbox as if its sbox-proxy had been taken over
 with_hostile_proxy()
 {
