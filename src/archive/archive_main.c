@@ -77,7 +77,7 @@ static int read_file(struct server *s, uint64_t index, int output)
     struct sbox_unit_failure failure = {.record = index};
     int r = s->unit.data && s->source >= 0 ? 0 : -EPROTO;
     if (r == 0 && !s->reader.archive)
-        r = sbox_unit_reader_init(&s->reader, &s->unit, s->source);
+        r = sbox_unit_reader_init(&s->reader, &s->unit, s->source, &failure);
     if (r == 0)
         r = sbox_unit_reader_take(&s->reader, &s->tools, index, output, &failure);
     if (r < 0)

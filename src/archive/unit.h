@@ -53,7 +53,8 @@ struct sbox_unit_reader {
     uint32_t next; /* index of the record that the next entry must be */
 };
 
-int sbox_unit_reader_init(struct sbox_unit_reader *r, const struct sbox_unit *unit, int source);
+int sbox_unit_reader_init(struct sbox_unit_reader *r, const struct sbox_unit *unit, int source,
+                          struct sbox_unit_failure *failure);
 /* Writes the content of the file with this record to `output`. -EBADMSG when the archive is not the
  * one that was made from these records; -EINVAL: no file, or one that was passed already. */
 int sbox_unit_reader_take(struct sbox_unit_reader *r, struct sbox_unit_tools *tools, uint64_t index,

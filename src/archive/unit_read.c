@@ -14,7 +14,8 @@
 
 static const char foreign[] = "the snapshot is damaged or was altered";
 
-int sbox_unit_reader_init(struct sbox_unit_reader *r, const struct sbox_unit *unit, int source)
+int sbox_unit_reader_init(struct sbox_unit_reader *r, const struct sbox_unit *unit, int source,
+                          struct sbox_unit_failure *failure)
 {
     *r = (struct sbox_unit_reader){.archive = archive_read_new(), .unit = unit};
     if (!r->archive)
@@ -22,7 +23,10 @@ int sbox_unit_reader_init(struct sbox_unit_reader *r, const struct sbox_unit *un
     if (archive_read_support_filter_zstd(r->archive) != ARCHIVE_OK ||
         archive_read_support_format_tar(r->archive) != ARCHIVE_OK)
         return -ENOTSUP;
-    return archive_read_open_fd(r->archive, source, SBOX_UNIT_BUFFER) == ARCHIVE_OK ? 0 : -EBADMSG;
+    if (archive_read_open_fd(r->archive, source, SBOX_UNIT_BUFFER) == ARCHIVE_OK)
+        return 0;
+    failure->why = foreign;
+    return -EBADMSG;
 }
 
 void sbox_unit_reader_release(struct sbox_unit_reader *r)

@@ -5,6 +5,7 @@
 #define STATUS  SBOX_FOR(SBOX_VERB_STATUS)
 #define RUN     SBOX_FOR(SBOX_VERB_RUN)
 #define DOCTOR  SBOX_FOR(SBOX_VERB_DOCTOR)
+#define DIFF    SBOX_FOR(SBOX_VERB_DIFF)
 #define LOG     SBOX_FOR(SBOX_VERB_LOG)
 #define SUGGEST SBOX_FOR(SBOX_VERB_SUGGEST)
 #define NONE    SBOX_FOR(SBOX_VERB_NONE)
@@ -60,6 +61,20 @@ const struct sbox_verb_info sbox_verb_table[SBOX_VERB_COUNT] = {
                    "The word run may be left out: sbox npm test is sbox run npm test, and the "
                    "options of run may stand before the command.",
         },
+    [SBOX_VERB_DIFF] =
+        {
+            .name = "diff",
+            .synopsis = "[--] [PATH...]",
+            .complete = SBOX_COMPLETE_FILE,
+            .help = "show what changed since the lock, file by file",
+            .man =
+                "Compares the dependency trees with the last lock and shows each difference with "
+                "its package: text as a unified diff against the copy that the lock kept, "
+                "everything else as one line with size and digest. With PATHs only what lies "
+                "there. Files whose stat data did not change are not read, as in sbox status.\n\n"
+                "The texts are compared by diff(1), which runs in a sandbox of its own. Where a "
+                "lock kept no copy (--no-snapshot) sizes and digests are shown.",
+        },
     [SBOX_VERB_LOG] =
         {
             .name = "log",
@@ -92,7 +107,7 @@ const struct sbox_option sbox_option_table[] = {
     {
         .short_name = 'h',
         .long_name = "help",
-        .verbs = NONE | LOCK | VERIFY | STATUS | RUN | DOCTOR | LOG | SUGGEST,
+        .verbs = NONE | LOCK | VERIFY | STATUS | RUN | DOCTOR | DIFF | LOG | SUGGEST,
         AT(help),
         .help = "explain the command, or sbox itself",
         .man = "Prints a summary of sbox, or of the command it stands with, and exits.",
@@ -106,7 +121,7 @@ const struct sbox_option sbox_option_table[] = {
     },
     {
         .long_name = "json",
-        .verbs = NONE | LOCK | VERIFY | STATUS | DOCTOR | LOG | SUGGEST,
+        .verbs = NONE | LOCK | VERIFY | STATUS | DOCTOR | DIFF | LOG | SUGGEST,
         AT(json),
         .help = "print one JSON document, errors included",
         .man = "Prints one JSON document on standard output, whatever happens: "
@@ -116,7 +131,7 @@ const struct sbox_option sbox_option_table[] = {
     {
         .short_name = 'q',
         .long_name = "quiet",
-        .verbs = LOCK | VERIFY | STATUS | RUN | LOG | SUGGEST,
+        .verbs = LOCK | VERIFY | STATUS | RUN | DIFF | LOG | SUGGEST,
         .setter = SBOX_SET_INT,
         AT(level),
         .value = SBOX_LOG_QUIET,
@@ -126,7 +141,7 @@ const struct sbox_option sbox_option_table[] = {
     {
         .short_name = 'v',
         .long_name = "verbose",
-        .verbs = LOCK | VERIFY | STATUS | RUN | LOG | SUGGEST,
+        .verbs = LOCK | VERIFY | STATUS | RUN | DIFF | LOG | SUGGEST,
         .setter = SBOX_SET_INT,
         AT(level),
         .value = SBOX_LOG_VERBOSE,
@@ -137,7 +152,7 @@ const struct sbox_option sbox_option_table[] = {
     {
         .short_name = 'C',
         .argument = "DIR",
-        .verbs = LOCK | VERIFY | STATUS | RUN | LOG | SUGGEST,
+        .verbs = LOCK | VERIFY | STATUS | RUN | DIFF | LOG | SUGGEST,
         .setter = SBOX_SET_STRING,
         AT(directory),
         .complete = SBOX_COMPLETE_DIRECTORY,
@@ -147,7 +162,7 @@ const struct sbox_option sbox_option_table[] = {
     {
         .long_name = "workspace",
         .argument = "DIR",
-        .verbs = LOCK | VERIFY | STATUS | RUN | LOG | SUGGEST,
+        .verbs = LOCK | VERIFY | STATUS | RUN | DIFF | LOG | SUGGEST,
         .setter = SBOX_SET_STRING,
         AT(workspace),
         .complete = SBOX_COMPLETE_DIRECTORY,
@@ -162,6 +177,20 @@ const struct sbox_option sbox_option_table[] = {
         .help = "keep no copy of the packages' content",
         .man = "Records digests only. Without copies sbox diff cannot show what was in a file, and "
                "sbox restore cannot put it back.",
+    },
+    {
+        .long_name = "stat",
+        .verbs = DIFF,
+        AT(stat),
+        .help = "one line a file, no text",
+        .man = "Prints one line for each difference and their number, no text.",
+    },
+    {
+        .long_name = "name-only",
+        .verbs = DIFF,
+        AT(name_only),
+        .help = "only the names",
+        .man = "Prints only the paths of what differs, one a line.",
     },
     {
         .long_name = "fast",
@@ -378,7 +407,7 @@ const struct sbox_option sbox_option_table[] = {
 const size_t sbox_option_count = sizeof sbox_option_table / sizeof *sbox_option_table;
 
 const char *const sbox_future_verbs[] = {
-    "diff", "restore", "export", "shim", "gc", "forget", "key", NULL,
+    "restore", "export", "shim", "gc", "forget", "key", NULL,
 };
 
 enum sbox_verb sbox_verb_find(const char *word)

@@ -445,6 +445,12 @@ void sbox_verify_result_release(struct sbox_verify_result *result)
     *result = (struct sbox_verify_result){0};
 }
 
+const struct sbox_stored_lock *sbox_verify_lock(const struct sbox_verify_result *result)
+{
+    const struct owned *owned = result->owned;
+    return &owned->lock;
+}
+
 const char *sbox_tree_state_text(enum sbox_tree_state state)
 {
     switch (state) {

@@ -85,6 +85,10 @@ int sbox_verify_run(const struct sbox_verify_request *request, struct sbox_verif
                     struct sbox_error *err);
 void sbox_verify_result_release(struct sbox_verify_result *result);
 
+struct sbox_stored_lock;
+/* What it was compared with; belongs to the result. */
+const struct sbox_stored_lock *sbox_verify_lock(const struct sbox_verify_result *result);
+
 /* What to say where no lock exists, shared with `run`; fills err, returns -ENODATA. */
 int sbox_verify_never_locked(const struct sbox_root *root, struct sbox_error *err);
 

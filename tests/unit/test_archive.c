@@ -104,7 +104,7 @@ static int read_index(const struct scratch *s, int source, uint64_t index, char 
     struct sbox_unit_failure failure;
     _cleanup_close_ int output = temporary(s);
     assert_int_equal(lseek(source, 0, SEEK_SET), 0);
-    int r = sbox_unit_reader_init(&reader, &unit, source);
+    int r = sbox_unit_reader_init(&reader, &unit, source, &failure);
     if (r == 0)
         r = sbox_unit_reader_take(&reader, &tools, index, output, &failure);
     sbox_unit_reader_release(&reader);
@@ -146,7 +146,7 @@ static void test_two_in_order(void **state)
     _cleanup_close_ int output = temporary(s);
     assert_int_equal(write_unit(s, file, &failure), 0);
     assert_int_equal(lseek(file, 0, SEEK_SET), 0);
-    assert_int_equal(sbox_unit_reader_init(&reader, &unit, file), 0);
+    assert_int_equal(sbox_unit_reader_init(&reader, &unit, file, &failure), 0);
     assert_int_equal(sbox_unit_reader_take(&reader, &tools, 2, output, &failure), 0);
     assert_int_equal(sbox_unit_reader_take(&reader, &tools, 5, output, &failure), 0);
     assert_int_equal(sbox_unit_reader_take(&reader, &tools, 5, output, &failure), -EINVAL);

@@ -55,7 +55,6 @@ static const struct row rows[] = {
     {.argv = {"lock", "--workspace="}, .exit = 2, .has = "'--workspace' needs a value: DIR"},
     {.argv = {"lock", "--json=1"}, .exit = 2, .has = "'--json' takes no value"},
     {.argv = {"--version", "lock"}, .exit = 2, .has = "stands alone"},
-    {.argv = {"diff"}, .exit = 2, .has = "not built yet"},
     {.argv = {"--json", "gc"}, .exit = 2, .has = "not built yet", .json = true},
 
     /* 125: run and the short form */
