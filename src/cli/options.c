@@ -314,7 +314,7 @@ static void verbs_of(const struct sbox_option *option, char *ret, size_t size)
 static int refuse_option(struct parser *p, const struct sbox_option *option)
 {
     char spelling[SBOX_SPELLING_SIZE];
-    char verbs[64];
+    char verbs[160];
     sbox_option_spell(option, spelling);
     verbs_of(option, verbs, sizeof verbs);
     if (verbs[0] == '\0')

@@ -130,7 +130,7 @@ $(printf 'module.exports = "alpha";\n' | sha256sum | cut -d ' ' -f 1)
         for file in "$HOME/$DATA"/snapshots/*/*; do
             case $way in
             truncate) truncate -s 40 "$file" ;;
-            alter) printf XXXX | dd of="$file" bs=1 seek=60 conv=notrunc status=none ;;
+            alter) printf '%060d' 0 | dd of="$file" bs=1 seek=20 conv=notrunc status=none ;;
             exchange)
                 mkdir "$T/forged"
                 printf 'evil\n' >"$T/forged/index.js"
