@@ -84,7 +84,8 @@ static const char *access_text(const struct sbox_step *step)
     if (step->op == SBOX_OP_OVERLAY || step->op == SBOX_OP_AGAIN ||
         (step->op == SBOX_OP_LAYERS && !step->source))
         return "throw-away";
-    if (step->op == SBOX_OP_LOCK_RO || (step->attr & MOUNT_ATTR_RDONLY))
+    if (step->op == SBOX_OP_LOCK_RO || step->op == SBOX_OP_DIR || step->op == SBOX_OP_FILE ||
+        (step->attr & MOUNT_ATTR_RDONLY)) /* a bare directory or file is part of the view's root */
         return "read-only";
     if (step->op == SBOX_OP_BIND && step->grant == SBOX_GRANT_NONE)
         return "device";
