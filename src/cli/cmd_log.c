@@ -27,16 +27,26 @@ struct log {
 
 /* ---- text ---- */
 
+/* Of one width. A published port is reached from the host: the sandbox only served. */
+static const char *outcome(const struct sbox_wire_connection *c)
+{
+    if (sbox_net_refused(c))
+        return "refused";
+    if (c->verdict == SBOX_VERDICT_FAILED)
+        return "failed ";
+    return c->way == SBOX_WAY_PUBLISHED ? "served " : "reached";
+}
+
 static void add_line(struct sbox_buf *out, const struct line *l)
 {
     char text[SBOX_TEXT_SIZE];
     bool refused = sbox_net_refused(&l->sum);
     sbox_buf_add_str(out, "  ");
-    sbox_text_colour(out, refused ? SBOX_RED : SBOX_PLAIN, refused ? "refused" : "reached");
+    sbox_text_colour(out, refused ? SBOX_RED : SBOX_PLAIN, outcome(&l->sum));
     sbox_buf_addf(out, "  %s", l->sum.host[0] ? sbox_esc(l->sum.host) : "-");
     if (l->sum.port)
         sbox_buf_addf(out, ":%u", l->sum.port);
-    if (l->sum.verdict != SBOX_VERDICT_ALLOWED)
+    if (refused)
         sbox_buf_addf(out, "  %s", sbox_net_verdict_text(l->sum.verdict));
     sbox_buf_add_str(out, "  ");
     sbox_text_plural(out, l->count, "connection", "connections");
@@ -112,7 +122,8 @@ static struct line *line_of(struct log *log, const struct sbox_wire_connection *
 {
     for (size_t i = 0; i < log->count; i++) {
         struct line *l = &log->lines[i];
-        if (l->sum.verdict == c->verdict && l->sum.port == c->port &&
+        bool same_side = (l->sum.way == SBOX_WAY_PUBLISHED) == (c->way == SBOX_WAY_PUBLISHED);
+        if (same_side && l->sum.verdict == c->verdict && l->sum.port == c->port &&
             strcmp(l->sum.host, c->host) == 0)
             return l;
     }

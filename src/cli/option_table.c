@@ -81,8 +81,9 @@ const struct sbox_verb_info sbox_verb_table[SBOX_VERB_COUNT] = {
             .synopsis = "",
             .help = "the networked runs: hosts reached and refused",
             .man = "With --net lists the latest runs of the project that used the network: each "
-                   "host that was reached, with the bytes that went out and came in, and each one "
-                   "that was refused and why. (The list of locks comes with the next release.)",
+                   "host that was reached (with --publish: each port that was served), with the "
+                   "bytes that went out and came in, and each one that was refused and why. (The "
+                   "list of locks comes with the next release.)",
         },
     [SBOX_VERB_SUGGEST] =
         {

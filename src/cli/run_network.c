@@ -64,6 +64,22 @@ static int read_ports(struct sbox_run_network *n, const struct sbox_options *o,
     return r;
 }
 
+/* A rule for the loopback opens the way through the proxy alone, which no client takes there:
+ * inside, these names and addresses are the sandbox's own. */
+static void say_loopback(const struct sbox_options *o)
+{
+    static const char *const starts[] = {"localhost:", "127.", "[::1]:"};
+    for (size_t i = 0; i < o->net_rules.count; i++) {
+        const char *rule = o->net_rules.items[i];
+        const char *port = strrchr(rule, ':');
+        for (size_t k = 0; port && k < sizeof starts / sizeof *starts; k++)
+            if (strncmp(rule, starts[k], strlen(starts[k])) == 0)
+                sbox_note("'%s' is the sandbox's own loopback for most clients; for a service of "
+                          "the host: --allow-host-port=%s",
+                          sbox_esc(rule), sbox_esc(port + 1));
+    }
+}
+
 int sbox_run_network_begin(struct sbox_run_network *n, const struct sbox_options *o,
                            struct sbox_error *err)
 {
@@ -72,6 +88,8 @@ int sbox_run_network_begin(struct sbox_run_network *n, const struct sbox_options
     if (n->open)
         return check_open(o, err);
     int r = read_ports(n, o, err);
+    if (r == 0)
+        say_loopback(o);
     return r == 0 && n->wanted ? sbox_proxy_spawn(&n->proxy, err) : r;
 }
 

@@ -88,6 +88,10 @@ PYTHON
     run --separate-stderr bare curl -sS -m 10 http://127.0.0.1:3000/
     assert_equal "$output" 'from inside'
     stop_inside
+    run --separate-stderr sbox log --net
+    assert_output_has '  served   127.0.0.1:3000  1 connection, '
+    assert_output_has '  failed   127.0.0.1:3000  1 connection, '
+    refute_output_has reached
 }
 
 @test "E14: publishing opens nothing outwards" {
@@ -169,4 +173,15 @@ SCRIPT
     inside -o allowed.test --allow-host-port 5432 -p 3000 sh -c 'echo ping | ./client raw 127.0.0.1 5432 1; curl -sS http://allowed.test/'
     assert_output_has ping
     assert_output_has 'host allowed.test'
+}
+
+@test "E15: the host's loopback in the list of hosts: --allow-host-port is named" {
+    local host
+    for host in localhost 127.0.0.1 '[::1]'; do
+        run --separate-stderr sbox run -o "$host:5432" true
+        assert_status 0
+        assert_stderr_has "sbox: '$host:5432' is the sandbox's own loopback for most clients; for a service of the host: --allow-host-port=5432"
+    done
+    run --separate-stderr sbox run -o localhost.example:5432,192.0.2.10:5432 true
+    assert_equal "$stderr" ''
 }
