@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/log.h"
+#include "cli/in_path.h"
 #include "cli/run.h"
 #include "project/mark.h"
 #include "sandbox/build.h"
@@ -34,14 +35,23 @@ static int failed(const struct sbox_error *err)
     return SBOX_EXIT_FAILED;
 }
 
+/* A name that the caller's own PATH does not have either is a slip, and not the sandbox's doing. */
+static const char *cannot_run_text(const char *name, int error)
+{
+    if (error != ENOENT && error != ENOTDIR)
+        return strerror(error);
+    return !strchr(name, '/') && !sbox_in_path(name)
+               ? "not found in PATH"
+               : "not found in the sandbox (a program outside the usual places? --ro DIR)";
+}
+
 /* A signal's default action is repeated for Ctrl-C only: shells end a script's loop on it. */
 static int exit_status(const struct sbox_sandbox_result *result)
 {
     if (result->exec_errno) {
         bool absent = result->exec_errno == ENOENT || result->exec_errno == ENOTDIR;
         sbox_say("cannot execute '%s': %s", sbox_esc(result->cannot_run),
-                 absent ? "not found in the sandbox (a program outside the usual places? --ro DIR)"
-                        : strerror(result->exec_errno));
+                 cannot_run_text(result->cannot_run, result->exec_errno));
         return absent ? SBOX_EXIT_NOT_FOUND : SBOX_EXIT_CANNOT_EXECUTE;
     }
     if (WIFEXITED(result->status))
@@ -135,8 +145,10 @@ static int boot(struct sbox_run *run, const struct sbox_run_changes *changes)
     int status = clean_up(run, exit_status(&result));
     if (run->install)
         sbox_home_caches_settle(&run->caches);
-    if (run->install && result.exec_errno == 0)
+    if (run->install && result.exec_errno == 0) {
+        sbox_run_say_no_network(run, status);
         sbox_run_say_installed(run);
+    }
     sbox_run_journal(run, status);
     sbox_sandbox_result_release(&result);
     return status;

@@ -37,6 +37,7 @@ void sbox_run_judge_install(struct sbox_run *run, const struct sbox_options *o);
 
 /* At the end of an install run: what changed by package, and how to accept it. */
 void sbox_run_say_installed(struct sbox_run *run);
+void sbox_run_say_no_network(const struct sbox_run *run, int status);
 
 /* The trees against the manifest. 0 when a run may boot; SBOX_EXIT_REFUSED when it may not, said on
  * stderr; SBOX_EXIT_FAILED when it could not be told. */

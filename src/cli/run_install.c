@@ -82,7 +82,7 @@ static void say_preview(const struct sbox_lock_result *r)
             sbox_note("the trees are what was locked");
         return;
     }
-    sbox_note(r->first ? "accept: sbox lock" : "review: sbox status; accept: sbox lock");
+    sbox_note(r->first ? "accept: sbox lock" : "review: sbox verify; accept: sbox lock");
 }
 
 static int preview(struct sbox_run *run, struct sbox_lock_result *ret, struct sbox_error *err)
@@ -103,6 +103,13 @@ static int preview(struct sbox_run *run, struct sbox_lock_result *ret, struct sb
     r = sbox_lock_preview(&request, ret, err);
     sbox_progress_end(&line);
     return r;
+}
+
+/* npm tries for minutes before it gives up, and then names everything but the reason. */
+void sbox_run_say_no_network(const struct sbox_run *run, int status)
+{
+    if (run->install && status != 0 && !run->network.wanted && !run->network.open)
+        sbox_note("this install had no network; if it needs some: -o @npm, @pip, @cargo or HOST");
 }
 
 /* The command's exit status stands, whatever can be told of the trees. */

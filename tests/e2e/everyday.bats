@@ -19,7 +19,7 @@ load ../helpers/common
     assert_status 126
     assert_stderr_has 'sbox: '
     run -127 --separate-stderr sbox run no-such-command-here
-    assert_stderr_has no-such-command-here
+    assert_equal "$stderr" "sbox: cannot execute 'no-such-command-here': not found in PATH"
     run -127 --separate-stderr sbox run ./no-such-file
 }
 

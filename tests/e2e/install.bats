@@ -31,6 +31,18 @@ teardown()
     [[ ! -e $HOME/.npm ]] # npm's cache is not the host's
 }
 
+@test "an install that fails without network says so; one that succeeds, or has some, does not" {
+    run --separate-stderr sbox --install sh -c 'exit 3'
+    assert_status 3
+    assert_stderr_has 'sbox: this install had no network; if it needs some: -o @npm, '
+    run --separate-stderr sbox --install -o registry.example sh -c 'exit 3'
+    assert_equal "$stderr" ''
+    run --separate-stderr sbox --install true
+    assert_equal "$stderr" ''
+    run --separate-stderr sbox sh -c 'exit 3'
+    assert_equal "$stderr" ''
+}
+
 @test "an install over a locked tree says what changed, package by package" {
     locked_project
     pack dep 1.1.0
@@ -40,7 +52,7 @@ teardown()
     assert_equal "$stderr" "sbox: 2 packages changed since the last lock:
 sbox:   ~ dep 1.0.0 -> 1.1.0
 sbox:   + extra 2.0.0
-sbox: review: sbox status; accept: sbox lock"
+sbox: review: sbox verify; accept: sbox lock"
     refused
     sbox lock
     boots
@@ -231,6 +243,7 @@ sbox: review: sbox status; accept: sbox lock"
     assert_status 0
     assert_output_has 'install run'
     refute_output_has 'throw-away   node_modules'
+    assert_output_has "read-only    $HOME  (home, nearly empty)"
     run --separate-stderr sbox --dry-run npm test
     assert_output_has 'throw-away   node_modules'
 }
