@@ -6,6 +6,7 @@
 #include "cli/in_path.h"
 #include "cli/net_options.h"
 #include "cli/shortcut.h"
+#include "project/install_verb.h"
 
 #include <time.h>
 
@@ -102,11 +103,13 @@ static int add_all(struct sbox_strv *to, const struct sbox_strv *from)
 }
 
 /* A lockfile may be an earlier command's work: what nothing but the workspace names is said. */
-static int expand_shortcut(struct sbox_run_network *n, const struct sbox_session *session,
-                           const char *word, struct sbox_error *err)
+static int expand_shortcut(struct sbox_run_network *n, const struct sbox_options *o,
+                           const struct sbox_session *session, const char *word,
+                           struct sbox_error *err)
 {
     const struct sbox_shortcut_asking asking = {.ask = sbox_shortcut_ask_client,
-                                                .data_fd = session->data.fd};
+                                                .data_fd = session->data.fd,
+                                                .client = sbox_install_program(o->args)};
     struct sbox_shortcut s;
     int r = sbox_shortcut_hosts(word, &session->root, getenv("HOME"), &asking, &s, err);
     if (r < 0)
@@ -126,7 +129,7 @@ static int expand(struct sbox_run_network *n, const struct sbox_options *o,
 {
     for (size_t i = 0; i < o->net_rules.count; i++) {
         const char *rule = o->net_rules.items[i];
-        int r = rule[0] == '@' ? expand_shortcut(n, session, rule, err)
+        int r = rule[0] == '@' ? expand_shortcut(n, o, session, rule, err)
                                : sbox_strv_add(&n->rules, rule);
         if (r < 0)
             return rule[0] == '@' ? r : sbox_error_set(err, ENOMEM, "hosts");

@@ -90,6 +90,13 @@ static const struct question npm_questions[] = {
     {NULL, NULL, NULL},
 };
 
+/* yarn 1 and yarn 4; each says nothing to the other's question. */
+static const struct question yarn_questions[] = {
+    {"yarn", KEYS("yarn", "config", "get", "registry"), ""},
+    {"yarn", KEYS("yarn", "config", "get", "npmRegistryServer"), ""},
+    {NULL, NULL, NULL},
+};
+
 static const struct question pip_questions[] = {
     {"pip", KEYS("pip", "install", "--help"), "--index-url"},
     {"pip3", KEYS("pip3", "install", "--help"), "--index-url"},
@@ -317,9 +324,10 @@ static char *ask_program(const struct sbox_shortcut_asking *asking, const struct
     return url;
 }
 
-static int ask_client(struct collector *c, const struct sbox_shortcut_asking *asking)
+static int ask_client(struct collector *c, const struct sbox_shortcut_asking *asking,
+                      const struct question *q)
 {
-    for (const struct question *q = c->word->questions; asking && q && q->program; q++) {
+    for (; asking && q && q->program; q++) {
         char file[64];
         if (!sbox_in_path(q->program))
             continue;
@@ -332,6 +340,18 @@ static int ask_client(struct collector *c, const struct sbox_shortcut_asking *as
         return sbox_hosts_in_text(url, strlen(url), take_host, c);
     }
     return 0;
+}
+
+/* yarn has a registry of its own beside npm's, in variables and files that the key of a kept answer
+ * knows nothing of: it is asked each time. */
+static int ask_yarn(struct collector *c, const struct sbox_shortcut_asking *asking)
+{
+    bool due = asking && asking->client && strcmp(asking->client, "yarn") == 0 &&
+               c->word->questions == npm_questions;
+    if (!due)
+        return 0;
+    const struct sbox_shortcut_asking anew = {.ask = asking->ask, .data_fd = -1};
+    return ask_client(c, &anew, yarn_questions);
 }
 
 static const struct word *find_word(const char *name)
@@ -349,7 +369,9 @@ static int collect(struct collector *c, const struct sbox_shortcut_asking *askin
         const struct source *s = &c->word->sources[i];
         r = s->place == WORKSPACE ? take_workspace(c, s) : take_path(c, s);
     }
-    return r == 0 && !c->has_default ? ask_client(c, asking) : r;
+    if (r == 0 && !c->has_default)
+        r = ask_client(c, asking, c->word->questions);
+    return r == 0 ? ask_yarn(c, asking) : r;
 }
 
 int sbox_shortcut_hosts(const char *word, const struct sbox_root *root, const char *home,

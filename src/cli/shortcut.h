@@ -1,6 +1,8 @@
 /* @npm, @pip, @cargo, @git in --allow-net-out: the hosts that the client's own configuration and
  * the project's lockfiles name. No host is built in: where the client's registry is written nowhere
  * but in the client, the client is asked, in a sandbox of its own, offline, in an empty directory.
+ * yarn is asked whatever npm's settings say: it fetches the archives of npm's public registry from
+ * its own.
  *
  * Lockfiles lie in the workspace (so does .git, which an earlier command may have made): literal
  * addresses that are not public do not count there, and hosts that nothing but the workspace names
@@ -27,7 +29,8 @@ int sbox_shortcut_ask_client(const char *const *argv, char **ret_text);
 
 struct sbox_shortcut_asking {
     sbox_shortcut_ask *ask;
-    int data_fd; /* the data directory, where answers are kept; -1: they are not */
+    int data_fd;        /* the data directory, where answers are kept; -1: they are not */
+    const char *client; /* the run's package manager (sbox_install_program), or NULL */
 };
 
 /* `word` with its '@'. `root`: its fd, path and cwd count. `asking`: NULL asks nobody. 0, or -errno

@@ -14,6 +14,7 @@ struct world {
     struct sbox_root root;
     char *home;
     int data_fd;
+    const char *client;
     struct sbox_shortcut found;
     struct sbox_error err;
 };
@@ -70,7 +71,8 @@ static int hosts(struct world *w, const char *word)
 {
     sbox_shortcut_release(&w->found);
     w->err = SBOX_ERROR_INIT;
-    const struct sbox_shortcut_asking asking = {.ask = ask, .data_fd = w->data_fd};
+    const struct sbox_shortcut_asking asking = {
+        .ask = ask, .data_fd = w->data_fd, .client = w->client};
     return sbox_shortcut_hosts(word, &w->root, w->home, &asking, &w->found, &w->err);
 }
 
@@ -101,6 +103,27 @@ static void the_client_is_asked_when_nothing_names_its_registry(void **state)
     scratch_write(w->s, "home/.npmrc", "registry=https://a.example/\n");
     expect(w, "@npm", "a.example:443 l.example:443? ");
     assert_int_equal(asked, 2);
+}
+
+/* Its archives come from its own registry, whatever npm's settings say. */
+static void yarn_is_asked_when_it_is_the_command(void **state)
+{
+    struct world *w = *state;
+    scratch_write(w->s, "bin/yarn", "");
+    assert_int_equal(chmod(scratch_path(w->s, "bin/yarn"), 0755), 0);
+    assert_int_equal(setenv("npm_config_registry", "https://npm.example/", 1), 0);
+    answer = "https://yarn.example\n";
+    expect(w, "@npm", "npm.example:443 ");
+    w->client = "npm";
+    expect(w, "@npm", "npm.example:443 ");
+    assert_int_equal(asked, 0);
+    w->client = "yarn";
+    expect(w, "@npm", "npm.example:443 yarn.example:443 ");
+    assert_int_equal(asked, 1);
+    answer = "undefined\n";
+    expect(w, "@npm", "npm.example:443 ");
+    assert_int_equal(asked, 3);
+    (void)unsetenv("npm_config_registry");
 }
 
 static void an_answer_is_kept_while_the_client_is_the_same(void **state)
@@ -223,6 +246,7 @@ static void unknown_words_and_too_many_hosts_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(yarn_is_asked_when_it_is_the_command, setup, teardown),
         cmocka_unit_test_setup_teardown(the_client_is_asked_when_nothing_names_its_registry, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(an_answer_is_kept_while_the_client_is_the_same, setup,
