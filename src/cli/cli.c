@@ -89,6 +89,8 @@ static int dispatch(const struct sbox_options *o)
         return sbox_cmd_doctor(o);
     case SBOX_VERB_DIFF:
         return sbox_cmd_diff(o);
+    case SBOX_VERB_RESTORE:
+        return sbox_cmd_restore(o);
     case SBOX_VERB_LOG:
         return sbox_cmd_log(o);
     case SBOX_VERB_SUGGEST:

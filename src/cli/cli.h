@@ -14,6 +14,7 @@ int sbox_cmd_status(const struct sbox_options *o);
 int sbox_cmd_run(const struct sbox_options *o);
 int sbox_cmd_doctor(const struct sbox_options *o);
 int sbox_cmd_diff(const struct sbox_options *o);
+int sbox_cmd_restore(const struct sbox_options *o);
 int sbox_cmd_log(const struct sbox_options *o);
 int sbox_cmd_suggest(const struct sbox_options *o);
 

@@ -6,6 +6,7 @@
 #define RUN     SBOX_FOR(SBOX_VERB_RUN)
 #define DOCTOR  SBOX_FOR(SBOX_VERB_DOCTOR)
 #define DIFF    SBOX_FOR(SBOX_VERB_DIFF)
+#define RESTORE SBOX_FOR(SBOX_VERB_RESTORE)
 #define LOG     SBOX_FOR(SBOX_VERB_LOG)
 #define SUGGEST SBOX_FOR(SBOX_VERB_SUGGEST)
 #define NONE    SBOX_FOR(SBOX_VERB_NONE)
@@ -75,6 +76,21 @@ const struct sbox_verb_info sbox_verb_table[SBOX_VERB_COUNT] = {
                 "The texts are compared by diff(1), which runs in a sandbox of its own. Where a "
                 "lock kept no copy (--no-snapshot) sizes and digests are shown.",
         },
+    [SBOX_VERB_RESTORE] =
+        {
+            .name = "restore",
+            .synopsis = "[--] [PATH...]",
+            .complete = SBOX_COMPLETE_FILE,
+            .help = "put back what was locked",
+            .man = "Puts everything back that differs from the last lock, or only what lies at the "
+                   "PATHs: files from the copies that the lock kept, directories, links and "
+                   "permission bits; a tree that is gone as a whole. What was added stays, unless "
+                   "--delete is given.\n\n"
+                   "Each file is replaced at once by one whose content was checked against the "
+                   "lock; a hard link is broken and not written through, no link is followed, and "
+                   "a copy that was altered is refused. Extended attributes, sockets and devices "
+                   "can not be put back. The project is held exclusively meanwhile.",
+        },
     [SBOX_VERB_LOG] =
         {
             .name = "log",
@@ -108,7 +124,7 @@ const struct sbox_option sbox_option_table[] = {
     {
         .short_name = 'h',
         .long_name = "help",
-        .verbs = NONE | LOCK | VERIFY | STATUS | RUN | DOCTOR | DIFF | LOG | SUGGEST,
+        .verbs = NONE | LOCK | VERIFY | STATUS | RUN | DOCTOR | DIFF | RESTORE | LOG | SUGGEST,
         AT(help),
         .help = "explain the command, or sbox itself",
         .man = "Prints a summary of sbox, or of the command it stands with, and exits.",
@@ -122,7 +138,7 @@ const struct sbox_option sbox_option_table[] = {
     },
     {
         .long_name = "json",
-        .verbs = NONE | LOCK | VERIFY | STATUS | DOCTOR | DIFF | LOG | SUGGEST,
+        .verbs = NONE | LOCK | VERIFY | STATUS | DOCTOR | DIFF | RESTORE | LOG | SUGGEST,
         AT(json),
         .help = "print one JSON document, errors included",
         .man = "Prints one JSON document on standard output, whatever happens: "
@@ -132,7 +148,7 @@ const struct sbox_option sbox_option_table[] = {
     {
         .short_name = 'q',
         .long_name = "quiet",
-        .verbs = LOCK | VERIFY | STATUS | RUN | DIFF | LOG | SUGGEST,
+        .verbs = LOCK | VERIFY | STATUS | RUN | DIFF | RESTORE | LOG | SUGGEST,
         .setter = SBOX_SET_INT,
         AT(level),
         .value = SBOX_LOG_QUIET,
@@ -142,7 +158,7 @@ const struct sbox_option sbox_option_table[] = {
     {
         .short_name = 'v',
         .long_name = "verbose",
-        .verbs = LOCK | VERIFY | STATUS | RUN | DIFF | LOG | SUGGEST,
+        .verbs = LOCK | VERIFY | STATUS | RUN | DIFF | RESTORE | LOG | SUGGEST,
         .setter = SBOX_SET_INT,
         AT(level),
         .value = SBOX_LOG_VERBOSE,
@@ -153,7 +169,7 @@ const struct sbox_option sbox_option_table[] = {
     {
         .short_name = 'C',
         .argument = "DIR",
-        .verbs = LOCK | VERIFY | STATUS | RUN | DIFF | LOG | SUGGEST,
+        .verbs = LOCK | VERIFY | STATUS | RUN | DIFF | RESTORE | LOG | SUGGEST,
         .setter = SBOX_SET_STRING,
         AT(directory),
         .complete = SBOX_COMPLETE_DIRECTORY,
@@ -163,7 +179,7 @@ const struct sbox_option sbox_option_table[] = {
     {
         .long_name = "workspace",
         .argument = "DIR",
-        .verbs = LOCK | VERIFY | STATUS | RUN | DIFF | LOG | SUGGEST,
+        .verbs = LOCK | VERIFY | STATUS | RUN | DIFF | RESTORE | LOG | SUGGEST,
         .setter = SBOX_SET_STRING,
         AT(workspace),
         .complete = SBOX_COMPLETE_DIRECTORY,
@@ -178,6 +194,14 @@ const struct sbox_option sbox_option_table[] = {
         .help = "keep no copy of the packages' content",
         .man = "Records digests only. Without copies sbox diff cannot show what was in a file, and "
                "sbox restore cannot put it back.",
+    },
+    {
+        .long_name = "delete",
+        .verbs = RESTORE,
+        AT(remove_added),
+        .help = "also remove what was added",
+        .man = "Also removes what was added since the lock, and a directory that stands where a "
+               "file was locked.",
     },
     {
         .long_name = "stat",
@@ -399,16 +423,25 @@ const struct sbox_option sbox_option_table[] = {
     },
     {
         .long_name = "dry-run",
-        .verbs = RUN,
+        .verbs = RUN | RESTORE,
         AT(dry_run),
-        .help = "print the policy that would apply, and stop",
-        .man = "Prints the policy that would apply, and why, and does not run the command.",
+        .help = "say what would be done, and stop",
+        .man = "Prints the policy that would apply, and why, and does not run the command. With "
+               "restore: names what would be put back and removed, and changes nothing.",
+    },
+    /* Behind the -n of run, which it is where the verb is not known yet. */
+    {
+        .short_name = 'n',
+        .verbs = RESTORE,
+        AT(dry_run),
+        .help = "with restore: the same as --dry-run",
+        .man = "With restore the same as --dry-run.",
     },
 };
 const size_t sbox_option_count = sizeof sbox_option_table / sizeof *sbox_option_table;
 
 const char *const sbox_future_verbs[] = {
-    "restore", "export", "shim", "gc", "forget", "key", NULL,
+    "export", "shim", "gc", "forget", "key", NULL,
 };
 
 enum sbox_verb sbox_verb_find(const char *word)
@@ -437,12 +470,18 @@ const struct sbox_option *sbox_option_find_long(const char *name, size_t size)
     return NULL;
 }
 
-const struct sbox_option *sbox_option_find_short(char name)
+const struct sbox_option *sbox_option_find_short(char name, enum sbox_verb verb)
 {
-    for (size_t i = 0; i < sbox_option_count; i++)
-        if (name != '\0' && sbox_option_table[i].short_name == name)
-            return &sbox_option_table[i];
-    return NULL;
+    const struct sbox_option *first = NULL;
+    for (size_t i = 0; i < sbox_option_count; i++) {
+        const struct sbox_option *option = &sbox_option_table[i];
+        if (name == '\0' || option->short_name != name)
+            continue;
+        if (option->verbs & SBOX_FOR(verb))
+            return option;
+        first = first ? first : option;
+    }
+    return first;
 }
 
 void sbox_option_spell(const struct sbox_option *option, char ret[SBOX_SPELLING_SIZE])

@@ -67,7 +67,9 @@ extern const char *const sbox_future_verbs[];
 enum sbox_verb sbox_verb_find(const char *word);
 bool sbox_verb_is_future(const char *word);
 const struct sbox_option *sbox_option_find_long(const char *name, size_t size);
-const struct sbox_option *sbox_option_find_short(char name);
+/* A letter may mean something of its own with one verb (restore -n); SBOX_VERB_NONE: the verb is
+ * not known yet. */
+const struct sbox_option *sbox_option_find_short(char name, enum sbox_verb verb);
 
 /* How the option is written: "--offline", or "-C" where there is no long name. */
 enum { SBOX_SPELLING_SIZE = 32 };

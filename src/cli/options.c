@@ -240,7 +240,7 @@ static int parse_long(struct parser *p, const char *word)
 static int parse_cluster(struct parser *p, const char *word)
 {
     for (const char *c = word + 1; *c; c++) {
-        const struct sbox_option *option = sbox_option_find_short(*c);
+        const struct sbox_option *option = sbox_option_find_short(*c, p->o->verb);
         if (!option) {
             size_t n = sbox_utf8_next(c, strlen(c), NULL);
             return USAGE(p, "unknown option '-%s' in '%s'", sbox_esc_n(c, n > 0 ? n : 1),

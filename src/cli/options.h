@@ -18,6 +18,7 @@ enum sbox_verb {
     SBOX_VERB_RUN,
     SBOX_VERB_DOCTOR,
     SBOX_VERB_DIFF,
+    SBOX_VERB_RESTORE,
     SBOX_VERB_LOG,
     SBOX_VERB_SUGGEST,
     SBOX_VERB_COUNT,
@@ -44,8 +45,9 @@ struct sbox_options {
     bool all;  /* verify --all, log --all */
     bool net;  /* log --net */
     bool no_snapshot;
-    bool stat;      /* diff --stat */
-    bool name_only; /* diff --name-only */
+    bool stat;         /* diff --stat */
+    bool name_only;    /* diff --name-only */
+    bool remove_added; /* restore --delete */
 
     bool offline;
     bool open_network;          /* --allow-net-out without hosts */

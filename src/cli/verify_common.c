@@ -8,7 +8,6 @@ int sbox_verify_with(struct sbox_session *session, const struct sbox_options *o,
                      enum sbox_verify_mode mode, struct sbox_verify_result *ret,
                      struct sbox_error *err)
 {
-    struct sbox_progress_line line;
     int r = sbox_session_find(session, o, err);
     if (r == 0)
         r = sbox_session_enter_shared(session, verb, err);
@@ -16,7 +15,14 @@ int sbox_verify_with(struct sbox_session *session, const struct sbox_options *o,
         return r;
     if (session->project_fd < 0)
         return sbox_verify_never_locked(&session->root, err);
+    return sbox_verify_entered(session, o, mode, ret, err);
+}
 
+int sbox_verify_entered(struct sbox_session *session, const struct sbox_options *o,
+                        enum sbox_verify_mode mode, struct sbox_verify_result *ret,
+                        struct sbox_error *err)
+{
+    struct sbox_progress_line line;
     sbox_progress_begin(&line, "verifying", o->level == SBOX_LOG_QUIET);
     const struct sbox_verify_request request = {
         .datadir = &session->data,
@@ -28,7 +34,7 @@ int sbox_verify_with(struct sbox_session *session, const struct sbox_options *o,
         .progress = sbox_progress_draw,
         .progress_context = &line,
     };
-    r = sbox_verify_run(&request, ret, err);
+    int r = sbox_verify_run(&request, ret, err);
     sbox_progress_end(&line);
     return r;
 }

@@ -20,4 +20,9 @@ void sbox_verify_state_text(struct sbox_buf *out, const struct sbox_verified_tre
 void sbox_verify_json(struct sbox_json *j, const struct sbox_verify_result *r,
                       enum sbox_verify_mode mode);
 
+/* The part of it behind the lease, for who holds that already. */
+int sbox_verify_entered(struct sbox_session *session, const struct sbox_options *o,
+                        enum sbox_verify_mode mode, struct sbox_verify_result *ret,
+                        struct sbox_error *err);
+
 #endif

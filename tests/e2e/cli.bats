@@ -34,13 +34,13 @@ nothing_written()
     refuses 2 "'--json' takes no value" status --json=1
     refuses 2 "'status' takes no arguments" status now
     refuses 2 "'--all' after a PATH" verify node_modules --all
-    refuses 2 "'restore' is not built yet" restore
+    refuses 2 "'export' is not built yet" export
 }
 
 @test "mistakes on the command line of run and the short form: 125" {
     refuses 125 "did you mean '--offline'?" --ofline true
     refuses 125 "did you mean '--offline'?" run --off true
-    refuses 125 "'--json' is an option of lock, verify, status, doctor, diff, log and suggest, not of run" --json true
+    refuses 125 "'--json' is an option of lock, verify, status, doctor, diff, restore, log and suggest, not of run" --json true
     refuses 125 'no command to run' run
     refuses 125 'no command to run' --
     refuses 125 "'--verify' takes fast|full, not 'none'" --verify=none true

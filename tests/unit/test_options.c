@@ -187,7 +187,9 @@ static void test_table_is_sound(void **state)
         assert_true(!o->long_name || strlen(o->long_name) + 3 <= SBOX_SPELLING_SIZE);
         assert_true(o->verbs != 0 && o->help[0] && o->man[0]);
         if (o->short_name)
-            assert_ptr_equal(sbox_option_find_short(o->short_name), o);
+            for (int v = SBOX_VERB_NONE; v < SBOX_VERB_COUNT; v++)
+                if (o->verbs & SBOX_FOR(v))
+                    assert_ptr_equal(sbox_option_find_short(o->short_name, (enum sbox_verb)v), o);
         if (o->long_name)
             assert_ptr_equal(sbox_option_find_long(o->long_name, strlen(o->long_name)), o);
     }
