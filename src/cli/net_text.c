@@ -109,7 +109,7 @@ void sbox_net_refusal_text(struct sbox_buf *out, const struct sbox_wire_connecti
         if (c->error == EPROTONOSUPPORT) {
             sbox_buf_add_str(out,
                              "a client asked the proxy to speak TLS for it (axios does); without "
-                             "the proxy's variables it connects by itself: --no-proxy-env");
+                             "--proxy-env it connects by itself");
             break;
         }
         sbox_buf_add_str(out, c->host[0] ? ": the request is not understood"

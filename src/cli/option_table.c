@@ -278,12 +278,15 @@ const struct sbox_option sbox_option_table[] = {
                "addresses. Metadata addresses of clouds stay closed.",
     },
     {
-        .long_name = "no-proxy-env",
+        .long_name = "proxy-env",
         .verbs = RUN,
-        AT(no_proxy_env),
-        .help = "do not set HTTP_PROXY and its like",
-        .man = "Leaves the proxy variables (HTTP_PROXY and its like) unset inside. Allowed hosts "
-               "are reached all the same; it is for tests that must not see a proxy.",
+        AT(proxy_env),
+        .help = "set HTTP_PROXY and its like inside",
+        .man =
+            "Sets the proxy variables (HTTP_PROXY and its like) inside, so that programs that know "
+            "them ask the proxy: a refused host is then answered with 403 and the reason. Allowed "
+            "hosts are reached without it, by programs that know no proxy, too. The host's own "
+            "proxy variables never come in.",
     },
     {
         .short_name = 'p',

@@ -55,7 +55,7 @@ struct sbox_options {
     struct sbox_strv publish;   /* as typed */
     struct sbox_strv host_port;
     bool allow_private;
-    bool no_proxy_env;
+    bool proxy_env;
     bool allow_env;
     bool keep_cache;
     bool dry_run;

@@ -195,7 +195,7 @@ static int add_environment(struct sbox_run *run, const struct sbox_options *o,
     r = sbox_env_scrub(environ, &rules, &run->environment, &run->dropped, err);
     /* On the host's network its proxy is the way out. */
     if (r == 0 && !run->network.open &&
-        sbox_env_proxy(&run->environment, &o->env, o->net_rules.count > 0, !o->no_proxy_env) < 0)
+        sbox_env_proxy(&run->environment, &o->env, o->net_rules.count > 0, o->proxy_env) < 0)
         r = sbox_error_set(err, ENOMEM, "environment");
     run->policy.environment = run->environment.items;
     return r;

@@ -131,12 +131,19 @@ for server in ("198.18.0.1", "192.0.2.53", "203.0.113.66"):
     assert_equal "$(grep -v 'www.allowed.test' <<<"$left" | grep -c '^udp')" 0
 }
 
+three_contacts()
+{
+    (($(wc -l <"$HOME/probe.contacts") >= 3))
+}
+
 # What other processes of the host offer; started in $P, so their sockets are in reach of a careless view.
 @test "C17: abstract, D-Bus, agents and docker.sock of the host are closed in a networked run, too" {
     plant_targets
     # outside they answer, so that the refusal means something
     run --separate-stderr bare ./probe unix.abstract unix.home unix.workspace
     assert_equal "$(grep -c OK <<<"$output")" 3
+    # who listens writes a moment later
+    wait_for 10 three_contacts
     : >"$HOME/probe.contacts"
     ENV=("SSH_AUTH_SOCK=$HOME/agent.sock" "DBUS_SESSION_BUS_ADDRESS=unix:path=$HOME/agent.sock")
     # shellcheck disable=SC2046

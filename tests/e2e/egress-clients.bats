@@ -6,13 +6,13 @@ load ../helpers/common
 load ../helpers/egress
 
 # both EXPECTED URL-DEPENDENT CMD…: HOST in the command's words stands for the host. It succeeds for
-# allowed.test with and without the proxy variables, and with --no-proxy-env; for denied.test it fails
+# allowed.test with --proxy-env, without any proxy variable, and as it comes; for denied.test it fails
 # in all three and nothing leaves the machine.
 everyway()
 {
     local expected=$1 way words
     shift
-    for way in '' ./direct --no-proxy-env; do
+    for way in --proxy-env ./direct ''; do
         words=("${@//HOST/allowed.test}")
         # shellcheck disable=SC2086
         reaches "$expected" -o allowed.test "${OPTIONS[@]}" $way "${words[@]}"
@@ -47,6 +47,7 @@ everyway()
 }
 
 @test "E12: a client that resolves by itself and names the address to the proxy" {
+    PROXY_ENV=--proxy-env
     reaches 'sni allowed.test' -o allowed.test sh -c './client tls allowed.test 443 allowed.test \
         "$(getent ahostsv4 allowed.test | head -n 1 | cut -d" " -f1):443"'
     inside -o allowed.test,other.test sh -c './client tls other.test 443 other.test \
@@ -98,7 +99,7 @@ asyncio.run(main())'
 
 @test "E12: git over https" {
     local way
-    for way in '' ./direct --no-proxy-env; do
+    for way in --proxy-env ./direct ''; do
         rm -rf repo
         # shellcheck disable=SC2086
         inside -o git.test $way git -c "http.sslCAInfo=$P/ca.pem" clone -q https://git.test/git/repo.git
@@ -113,7 +114,7 @@ asyncio.run(main())'
 @test "E12: git over ssh" {
     ssh_key
     local url="ssh://$(id -un)@git.test$EGRESS_DIR/git/repo.git" way
-    for way in '' ./direct --no-proxy-env; do
+    for way in --proxy-env ./direct ''; do
         rm -rf repo
         # shellcheck disable=SC2086
         inside -o git.test:22 -e "GIT_SSH_COMMAND=$GIT_SSH" $way git clone -q "$url"
@@ -148,6 +149,7 @@ asyncio.run(main())'
 }
 
 @test "E11: a server that speaks first, through CONNECT, SOCKS and transparently" {
+    PROXY_ENV=--proxy-env
     reaches $'220 outside speaks first\r\nheard hello' -o allowed.test:25 ./client banner allowed.test 25
     printf 'CONNECT allowed.test:25 HTTP/1.1\r\nHost: allowed.test:25\r\n\r\n' >request
     inside -o allowed.test:25 sh -c './client proxy 1 <request'
@@ -158,6 +160,7 @@ asyncio.run(main())'
 }
 
 @test "E11: a half-closed connection carries the answer" {
+    PROXY_ENV=--proxy-env
     reaches 1000000 -o allowed.test:9007 ./client half-close allowed.test 9007 1000000
     { printf 'CONNECT allowed.test:9007 HTTP/1.1\r\nHost: allowed.test:9007\r\n\r\n'; head -c 300000 /dev/zero; } >request
     inside -o allowed.test:9007 /usr/bin/python3 -c '
@@ -181,6 +184,7 @@ print(s.makefile("rb").read().decode())'
 }
 
 @test "E11: an upgrade inside an absolute-form request becomes a tunnel" {
+    PROXY_ENV=--proxy-env
     printf 'GET http://allowed.test:8081/ HTTP/1.1\r\nHost: allowed.test:8081\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n' >request
     inside -o allowed.test:8081 sh -c './client proxy 2 <request'
     assert_output_has '101 Switching Protocols'
@@ -204,12 +208,12 @@ print(hashlib.md5(s.makefile("rb").read()).hexdigest() + "  -")'
     assert_equal "$(stat -c %s reply)" 1234567
 }
 
-@test "E20: --no-proxy-env leaves the variables out, and the host's never come in" {
+@test "E20: no proxy variables inside but with --proxy-env, and the host's never come in" {
     ENV=(http_proxy=http://192.0.2.80:3128 NO_PROXY=localhost ALL_PROXY=socks5://192.0.2.80:1080)
-    inside -o v4only.test --no-proxy-env sh -c 'env | grep -i proxy'
+    inside -o v4only.test sh -c 'env | grep -i proxy'
     assert_status 1
     assert_equal "$output" ''
-    inside -o v4only.test sh -c 'env | grep -i _proxy'
+    inside -o v4only.test --proxy-env sh -c 'env | grep -i _proxy'
     refute_output_has 192.0.2.80
     assert_output_has HTTPS_PROXY=
     assert_output_has https_proxy=

@@ -42,7 +42,7 @@ teardown()
 everyway()
 {
     local way
-    for way in '' ./direct --no-proxy-env; do
+    for way in --proxy-env ./direct ''; do
         # shellcheck disable=SC2086
         inside -o "$REGISTRY_HOST" "${OPTIONS[@]}" $way node -e "$1"
         assert_status 0
@@ -59,19 +59,19 @@ everyway()
 }
 
 # axios wants a proxy to speak TLS for it (GET https://… in the clear): no proxy that keeps out of TLS can.
-# The line says what to do; without the variables it works like everything else.
-@test "E12: axios, without the proxy variables; with them a line says so" {
+# Therefore the variables are not set unless --proxy-env asks for them.
+@test "E12: axios; with the proxy variables a line says what helps" {
     local script='require("axios").get(process.env.URL).then(r => console.log(r.data.name))' way
-    for way in ./direct --no-proxy-env; do
+    for way in ./direct ''; do
         # shellcheck disable=SC2086
         inside -o "$REGISTRY_HOST" "${OPTIONS[@]}" $way node -e "$script"
         assert_status 0
         assert_equal "$output" left-pad
         assert_equal "$stderr" ''
     done
-    inside -o "$REGISTRY_HOST" "${OPTIONS[@]}" node -e "$script"
-    if [[ $status -ne 0 ]]; then assert_stderr_has --no-proxy-env; fi
-    inside -o somewhere-else.example "${OPTIONS[@]}" --no-proxy-env node -e "$script"
+    inside -o "$REGISTRY_HOST" "${OPTIONS[@]}" --proxy-env node -e "$script"
+    if [[ $status -ne 0 ]]; then assert_stderr_has 'without --proxy-env'; fi
+    inside -o somewhere-else.example "${OPTIONS[@]}" node -e "$script"
     [[ $status -ne 0 ]]
 }
 
@@ -81,7 +81,7 @@ everyway()
 
 @test "E12: npm view, by the shortcut and by host, through the variables and without them" {
     local way
-    for way in '' ./direct --no-proxy-env; do
+    for way in --proxy-env ./direct ''; do
         # shellcheck disable=SC2086
         inside -o @npm $way npm view left-pad name
         assert_status 0
@@ -96,7 +96,7 @@ everyway()
 # axios with nock and undici's mocks never open a connection: the variables must not come in their way
 @test "E20: undici's mock answers inside a networked run, with the variables and without" {
     local option
-    for option in '' --no-proxy-env; do
+    for option in '' --proxy-env; do
         # shellcheck disable=SC2086
         inside -o "$REGISTRY_HOST" $option node -e '
             const { MockAgent, setGlobalDispatcher, request } = require("undici")

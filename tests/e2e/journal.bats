@@ -2,6 +2,7 @@
 # ctest-labels: egress
 load ../helpers/common
 load ../helpers/egress
+PROXY_ENV=--proxy-env
 
 two_hosts()
 {

@@ -81,6 +81,17 @@ socks_inside()
     echo 198.18.0.1:3128
 }
 
+# As in common, but a test that is about the proxy's port says PROXY_ENV=--proxy-env, and each run with a
+# list of hosts has the proxy variables.
+sbox()
+{
+    if [[ $1 == run && -n ${PROXY_ENV:-} && " $* " == *" -o "* ]]; then
+        shift
+        set -- run "$PROXY_ENV" "$@"
+    fi
+    bare "$SBOX" "$@"
+}
+
 # The key for git.test in the project, and $GIT_SSH, how git calls ssh.
 ssh_key()
 {
