@@ -4,6 +4,7 @@
 load ../helpers/common
 load ../helpers/attack
 load ../helpers/egress
+PROXY_ENV=--proxy-env
 
 # hostile PYTHON: a server on the host's own address, port 8900, whose connections are `c`
 hostile()

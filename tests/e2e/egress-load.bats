@@ -37,7 +37,7 @@ while [ ! -e stop ]; do
 done
 wait $load
 SCRIPT
-    in_host "${WRAP[@]}" "$SBOX" run "${options[@]}" sh serve.sh
+    in_host "${WRAP[@]}" "$SBOX" run --proxy-env "${options[@]}" sh serve.sh
     wait_for 20 test -e up
     proxy_is_there
     START_KB=$(memory_of "$proxy")
@@ -179,7 +179,7 @@ end_load()
 @test "E11: gigabytes through one tunnel" {
     local bytes=$((${SBOX_TUNNEL_GB:-1} * 1000000000)) most=0 now
     cp "$HELPERS/egress/load" "$P/load"
-    in_host "$SBOX" run -o allowed.test sh -c "touch up; while [ ! -e go ]; do sleep 0.05; done
+    in_host "$SBOX" run --proxy-env -o allowed.test sh -c "touch up; while [ ! -e go ]; do sleep 0.05; done
         ./load transfer $bytes allowed.test >carried"
     wait_for 20 test -e up
     proxy_is_there
