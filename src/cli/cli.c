@@ -91,6 +91,10 @@ static int dispatch(const struct sbox_options *o)
         return sbox_cmd_diff(o);
     case SBOX_VERB_RESTORE:
         return sbox_cmd_restore(o);
+    case SBOX_VERB_GC:
+        return sbox_cmd_gc(o);
+    case SBOX_VERB_FORGET:
+        return sbox_cmd_forget(o);
     case SBOX_VERB_LOG:
         return sbox_cmd_log(o);
     case SBOX_VERB_SUGGEST:

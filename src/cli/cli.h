@@ -15,6 +15,8 @@ int sbox_cmd_run(const struct sbox_options *o);
 int sbox_cmd_doctor(const struct sbox_options *o);
 int sbox_cmd_diff(const struct sbox_options *o);
 int sbox_cmd_restore(const struct sbox_options *o);
+int sbox_cmd_gc(const struct sbox_options *o);
+int sbox_cmd_forget(const struct sbox_options *o);
 int sbox_cmd_log(const struct sbox_options *o);
 int sbox_cmd_suggest(const struct sbox_options *o);
 

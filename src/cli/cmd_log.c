@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "cli/journal_read.h"
+#include "cli/log_locks.h"
 #include "cli/net_text.h"
 #include "cli/report.h"
 #include "cli/text.h"
@@ -165,6 +166,8 @@ int sbox_cmd_log(const struct sbox_options *o)
     struct sbox_error err = SBOX_ERROR_INIT;
     struct sbox_report report;
     struct sbox_session session;
+    if (!o->net)
+        return sbox_log_locks(o);
     struct log log = {.report = &report, .json = o->json};
     const struct sbox_journal_reader reader = {
         .run = on_run, .connection = on_connection, .context = &log};

@@ -7,6 +7,8 @@
 #define DOCTOR  SBOX_FOR(SBOX_VERB_DOCTOR)
 #define DIFF    SBOX_FOR(SBOX_VERB_DIFF)
 #define RESTORE SBOX_FOR(SBOX_VERB_RESTORE)
+#define GC      SBOX_FOR(SBOX_VERB_GC)
+#define FORGET  SBOX_FOR(SBOX_VERB_FORGET)
 #define LOG     SBOX_FOR(SBOX_VERB_LOG)
 #define SUGGEST SBOX_FOR(SBOX_VERB_SUGGEST)
 #define NONE    SBOX_FOR(SBOX_VERB_NONE)
@@ -91,15 +93,35 @@ const struct sbox_verb_info sbox_verb_table[SBOX_VERB_COUNT] = {
                    "a copy that was altered is refused. Extended attributes, sockets and devices "
                    "can not be put back. The project is held exclusively meanwhile.",
         },
+    [SBOX_VERB_GC] =
+        {
+            .name = "gc",
+            .synopsis = "",
+            .help = "remove copies that no lock refers to",
+            .man =
+                "Removes the copies of packages that no lock of any project refers to: what an "
+                "interrupted lock left, and what belonged to a project that was forgotten. Waits "
+                "for locks that are running.",
+        },
+    [SBOX_VERB_FORGET] =
+        {
+            .name = "forget",
+            .synopsis = "[DIR]",
+            .complete = SBOX_COMPLETE_DIRECTORY,
+            .help = "remove all locks of a project",
+            .man = "Removes every lock of the project, or of the one whose root was DIR, which may "
+                   "be gone. Its trees count as never locked then. sbox gc removes the copies.",
+        },
     [SBOX_VERB_LOG] =
         {
             .name = "log",
             .synopsis = "",
-            .help = "the networked runs: hosts reached and refused",
-            .man = "With --net lists the latest runs of the project that used the network: each "
-                   "host that was reached (with --publish: each port that was served), with the "
-                   "bytes that went out and came in, and each one that was refused and why. (The "
-                   "list of locks comes with the next release.)",
+            .help = "the locks of the project; --net: its networked runs",
+            .man = "Lists the latest locks of the project with date, fingerprint and counts; with "
+                   "-p also which packages each one changed.\n\n"
+                   "With --net lists the latest runs of the project that used the network: each "
+                   "host that was reached, with the bytes that went out and came in, and each one "
+                   "that was refused and why.",
         },
     [SBOX_VERB_SUGGEST] =
         {
@@ -124,7 +146,8 @@ const struct sbox_option sbox_option_table[] = {
     {
         .short_name = 'h',
         .long_name = "help",
-        .verbs = NONE | LOCK | VERIFY | STATUS | RUN | DOCTOR | DIFF | RESTORE | LOG | SUGGEST,
+        .verbs = NONE | LOCK | VERIFY | STATUS | RUN | DOCTOR | DIFF | RESTORE | GC | FORGET | LOG |
+                 SUGGEST,
         AT(help),
         .help = "explain the command, or sbox itself",
         .man = "Prints a summary of sbox, or of the command it stands with, and exits.",
@@ -138,7 +161,8 @@ const struct sbox_option sbox_option_table[] = {
     },
     {
         .long_name = "json",
-        .verbs = NONE | LOCK | VERIFY | STATUS | DOCTOR | DIFF | RESTORE | LOG | SUGGEST,
+        .verbs =
+            NONE | LOCK | VERIFY | STATUS | DOCTOR | DIFF | RESTORE | GC | FORGET | LOG | SUGGEST,
         AT(json),
         .help = "print one JSON document, errors included",
         .man = "Prints one JSON document on standard output, whatever happens: "
@@ -148,7 +172,7 @@ const struct sbox_option sbox_option_table[] = {
     {
         .short_name = 'q',
         .long_name = "quiet",
-        .verbs = LOCK | VERIFY | STATUS | RUN | DIFF | RESTORE | LOG | SUGGEST,
+        .verbs = LOCK | VERIFY | STATUS | RUN | DIFF | RESTORE | FORGET | LOG | SUGGEST | GC,
         .setter = SBOX_SET_INT,
         AT(level),
         .value = SBOX_LOG_QUIET,
@@ -158,7 +182,7 @@ const struct sbox_option sbox_option_table[] = {
     {
         .short_name = 'v',
         .long_name = "verbose",
-        .verbs = LOCK | VERIFY | STATUS | RUN | DIFF | RESTORE | LOG | SUGGEST,
+        .verbs = LOCK | VERIFY | STATUS | RUN | DIFF | RESTORE | FORGET | LOG | SUGGEST,
         .setter = SBOX_SET_INT,
         AT(level),
         .value = SBOX_LOG_VERBOSE,
@@ -169,7 +193,7 @@ const struct sbox_option sbox_option_table[] = {
     {
         .short_name = 'C',
         .argument = "DIR",
-        .verbs = LOCK | VERIFY | STATUS | RUN | DIFF | RESTORE | LOG | SUGGEST,
+        .verbs = LOCK | VERIFY | STATUS | RUN | DIFF | RESTORE | FORGET | LOG | SUGGEST,
         .setter = SBOX_SET_STRING,
         AT(directory),
         .complete = SBOX_COMPLETE_DIRECTORY,
@@ -179,7 +203,7 @@ const struct sbox_option sbox_option_table[] = {
     {
         .long_name = "workspace",
         .argument = "DIR",
-        .verbs = LOCK | VERIFY | STATUS | RUN | DIFF | RESTORE | LOG | SUGGEST,
+        .verbs = LOCK | VERIFY | STATUS | RUN | DIFF | RESTORE | FORGET | LOG | SUGGEST,
         .setter = SBOX_SET_STRING,
         AT(workspace),
         .complete = SBOX_COMPLETE_DIRECTORY,
@@ -230,9 +254,9 @@ const struct sbox_option sbox_option_table[] = {
         .long_name = "all",
         .verbs = VERIFY | LOG,
         AT(all),
-        .help = "list every difference (log: every run), not 20",
-        .man = "Lists every difference, or with log every run. Without it the first 20 differences "
-               "are listed and the rest counted, and log lists the latest 20 runs.",
+        .help = "list every difference (log: all there are), not 20",
+        .man = "Lists every difference, or with log every lock or run. Without it the first 20 "
+               "differences are listed and the rest counted, and log lists the latest 20.",
     },
     {
         .long_name = "net",
@@ -426,25 +450,36 @@ const struct sbox_option sbox_option_table[] = {
     },
     {
         .long_name = "dry-run",
-        .verbs = RUN | RESTORE,
+        .verbs = RUN | RESTORE | GC,
         AT(dry_run),
         .help = "say what would be done, and stop",
         .man = "Prints the policy that would apply, and why, and does not run the command. With "
-               "restore: names what would be put back and removed, and changes nothing.",
+               "restore and gc: names what would be put back or removed, and changes nothing.",
     },
-    /* Behind the -n of run, which it is where the verb is not known yet. */
+    /* Behind the -n and -p of run, which they are where the verb is not known yet. */
     {
         .short_name = 'n',
-        .verbs = RESTORE,
+        .verbs = RESTORE | GC,
         AT(dry_run),
-        .help = "with restore: the same as --dry-run",
-        .man = "With restore the same as --dry-run.",
+        .help = "with restore and gc: the same as --dry-run",
+        .man = "With restore and gc the same as --dry-run.",
+    },
+    {
+        .short_name = 'p',
+        .long_name = "patch",
+        .verbs = LOG,
+        AT(patch),
+        .help = "with log: the packages that each lock changed",
+        .man = "With log: lists the packages that each lock changed.",
     },
 };
 const size_t sbox_option_count = sizeof sbox_option_table / sizeof *sbox_option_table;
 
 const char *const sbox_future_verbs[] = {
-    "export", "shim", "gc", "forget", "key", NULL,
+    "export",
+    "shim",
+    "key",
+    NULL,
 };
 
 enum sbox_verb sbox_verb_find(const char *word)

@@ -377,8 +377,8 @@ static int check_words(struct parser *p)
         return USAGE(p, "no command to run: sbox run [OPTIONS] [--] COMMAND [ARGUMENT...]");
     if (o->verb == SBOX_VERB_RUN)
         return check_network(p);
-    if (o->verb == SBOX_VERB_LOG && !o->net)
-        return USAGE(p, "'log' lists runs with --net: sbox log --net");
+    if (o->verb == SBOX_VERB_LOG && o->net && o->patch)
+        return USAGE(p, "'--patch' is about locks, '--net' about runs: leave one out");
     if (o->args[0] && sbox_verb_table[o->verb].synopsis[0] == '\0')
         return USAGE(p, "'%s' takes no arguments ('%s')", name, sbox_esc(o->args[0]));
     for (size_t i = 0; i < o->arg_count; i++) {

@@ -19,6 +19,8 @@ enum sbox_verb {
     SBOX_VERB_DOCTOR,
     SBOX_VERB_DIFF,
     SBOX_VERB_RESTORE,
+    SBOX_VERB_GC,
+    SBOX_VERB_FORGET,
     SBOX_VERB_LOG,
     SBOX_VERB_SUGGEST,
     SBOX_VERB_COUNT,
@@ -41,9 +43,10 @@ struct sbox_options {
     const char *directory; /* -C; NULL: here */
     const char *workspace; /* --workspace; NULL: find it */
 
-    bool fast; /* verify --fast */
-    bool all;  /* verify --all, log --all */
-    bool net;  /* log --net */
+    bool fast;  /* verify --fast */
+    bool all;   /* verify --all, log --all */
+    bool net;   /* log --net */
+    bool patch; /* log -p */
     bool no_snapshot;
     bool stat;         /* diff --stat */
     bool name_only;    /* diff --name-only */

@@ -69,6 +69,9 @@ void sbox_manifest_closep(struct sbox_manifest **m);
  * agree with its digests. */
 int sbox_manifest_read(struct sbox_manifest *m, const char *root, struct sbox_stored_lock *ret,
                        struct sbox_error *err);
+/* The same of an earlier lock, by its id. */
+int sbox_manifest_read_lock(struct sbox_manifest *m, const char *root, int64_t id,
+                            struct sbox_stored_lock *ret, struct sbox_error *err);
 void sbox_stored_lock_release(struct sbox_stored_lock *lock); /* only of one that was read */
 
 /* One lock in one transaction; lock->id and the trees' ids are ignored. */
@@ -80,6 +83,30 @@ int sbox_manifest_write(struct sbox_manifest *m, const char *root,
  * writers (-EBUSY). */
 int sbox_manifest_refresh(struct sbox_manifest *m, int64_t tree_id, const void *stat, size_t size,
                           struct sbox_error *err);
+
+struct sbox_lock_summary {
+    int64_t id;
+    int64_t time;
+    struct sbox_digest fingerprint;
+    struct sbox_digest local;
+    uint64_t trees;
+    uint64_t packages;
+    uint64_t entries;
+    uint64_t bytes;
+};
+/* The latest `limit` locks of the project, the latest first; a negative return stops. */
+typedef int sbox_manifest_each_fn(const struct sbox_lock_summary *lock, void *context);
+int sbox_manifest_each(struct sbox_manifest *m, const char *root, unsigned limit,
+                       sbox_manifest_each_fn *each, void *context, struct sbox_error *err);
+
+/* Does any lock of any project hold a unit with this digest? 1, 0, or an error. */
+int sbox_manifest_refers(struct sbox_manifest *m, const struct sbox_digest *digest,
+                         struct sbox_error *err);
+/* Removes all locks of the project, and the units that nobody refers to then: one transaction. */
+int sbox_manifest_forget(struct sbox_manifest *m, const char *root, uint64_t *ret_locks,
+                         struct sbox_error *err);
+/* The second half of that alone. */
+int sbox_manifest_drop_units(struct sbox_manifest *m, struct sbox_error *err);
 
 #define _cleanup_manifest_ __attribute__((cleanup(sbox_manifest_closep)))
 

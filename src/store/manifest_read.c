@@ -187,17 +187,19 @@ static int read_trees(struct sbox_manifest *m, struct sbox_stored_lock *lock,
     return r;
 }
 
-static int read_latest(struct sbox_manifest *m, const char *root, struct sbox_stored_lock *lock,
-                       struct sbox_error *err)
+/* id 0: the latest. */
+static int read_head(struct sbox_manifest *m, const char *root, int64_t id,
+                     struct sbox_stored_lock *lock, struct sbox_error *err)
 {
     _cleanup_statement_ sqlite3_stmt *s = NULL;
     int r = sbox_db_prepare(m->db,
                             "SELECT id, time, fingerprint, local FROM lock WHERE root = ?1"
-                            " ORDER BY id DESC LIMIT 1",
+                            " AND (?2 = 0 OR id = ?2) ORDER BY id DESC LIMIT 1",
                             &s, err);
     if (r < 0)
         return r;
     (void)sqlite3_bind_blob64(s, 1, root, strlen(root), SQLITE_STATIC);
+    (void)sqlite3_bind_int64(s, 2, id);
     switch (sqlite3_step(s)) {
     case SQLITE_ROW:
         break;
@@ -217,12 +219,18 @@ static int read_latest(struct sbox_manifest *m, const char *root, struct sbox_st
 int sbox_manifest_read(struct sbox_manifest *m, const char *root, struct sbox_stored_lock *ret,
                        struct sbox_error *err)
 {
+    return sbox_manifest_read_lock(m, root, 0, ret, err);
+}
+
+int sbox_manifest_read_lock(struct sbox_manifest *m, const char *root, int64_t id,
+                            struct sbox_stored_lock *ret, struct sbox_error *err)
+{
     struct sbox_stored_lock lock = {0};
     /* One read transaction, so that all statements see the same lock. */
     int r = sbox_db_exec(m->db, "BEGIN", err);
     if (r < 0)
         return r;
-    r = read_latest(m, root, &lock, err);
+    r = read_head(m, root, id, &lock, err);
     if (r == 0)
         r = read_trees(m, &lock, err);
     (void)sqlite3_exec(m->db, "COMMIT", NULL, NULL, NULL);

@@ -40,7 +40,7 @@ nothing_written()
 @test "mistakes on the command line of run and the short form: 125" {
     refuses 125 "did you mean '--offline'?" --ofline true
     refuses 125 "did you mean '--offline'?" run --off true
-    refuses 125 "'--json' is an option of lock, verify, status, doctor, diff, restore, log and suggest, not of run" --json true
+    refuses 125 "'--json' is an option of lock, verify, status, doctor, diff, restore, gc, forget, log and suggest, not of run" --json true
     refuses 125 'no command to run' run
     refuses 125 'no command to run' --
     refuses 125 "'--verify' takes fast|full, not 'none'" --verify=none true

@@ -55,7 +55,7 @@ static const struct row rows[] = {
     {.argv = {"lock", "--workspace="}, .exit = 2, .has = "'--workspace' needs a value: DIR"},
     {.argv = {"lock", "--json=1"}, .exit = 2, .has = "'--json' takes no value"},
     {.argv = {"--version", "lock"}, .exit = 2, .has = "stands alone"},
-    {.argv = {"--json", "gc"}, .exit = 2, .has = "not built yet", .json = true},
+    {.argv = {"--json", "key"}, .exit = 2, .has = "not built yet", .json = true},
 
     /* 125: run and the short form */
     {.argv = {"run"}, .exit = 125, .has = "no command to run"},
@@ -97,7 +97,10 @@ static const struct row rows[] = {
     {.argv = {"--allow-net-out", "-o", "a.test", "npm"}, .exit = 125, .has = "whole network"},
     {.argv = {"--allow-net-out", "-p", "80", "npm"}, .exit = 125, .has = "no meaning"},
     {.argv = {"--allow-private", "npm"}, .exit = 125, .has = "names in a list"},
-    {.argv = {"log"}, .exit = 2, .has = "sbox log --net"},
+    {.argv = {"log"}, .verb = SBOX_VERB_LOG},
+    {.argv = {"log", "-p"}, .verb = SBOX_VERB_LOG},
+    {.argv = {"log", "-p", "--net"}, .exit = 2, .has = "leave one out"},
+    {.argv = {"restore", "-n"}, .verb = SBOX_VERB_RESTORE},
     {.argv = {"log", "--net"}, .verb = SBOX_VERB_LOG},
     {.argv = {"suggest", "--json"}, .verb = SBOX_VERB_SUGGEST},
 };
