@@ -87,7 +87,7 @@ nothing_written()
 2|sbox.verify/1|verify --bogus --json
 2|sbox.lock/1|--json lock -C
 2|sbox.status/1|status --json now
-2|sbox.gc/1|--json gc
+2|sbox.key/1|--json key
 2|sbox.usage/1|--json
 2|sbox.lock/1|lock --json -C nowhere
 2|sbox.verify/1|verify --json --workspace /
