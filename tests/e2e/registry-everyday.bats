@@ -1,6 +1,6 @@
 # cases/everyday D4 and D9 with the tools themselves, from whatever registry npm is configured with. Every
-# step from the first install on happens in the sandbox, with the network flags that it needs outside.
-# The tests of one project build on each other: its first one installs.
+# step is done in the sandbox, with the network flags that it needs outside; only pnpm and yarn are put
+# below $HOME before. The tests of one project build on each other: its first one installs.
 #
 # ctest-labels: registry
 # ctest-timeout: 900
@@ -29,12 +29,14 @@ setup_file()
 {
     export EVERYDAY_DIR
     EVERYDAY_DIR=$(mktemp -d "$HOME/sbox-everyday.XXXXXX")
-    mkdir -p "$EVERYDAY_DIR"/home/{small,pnpm,yarn,python,site/pages}
+    mkdir -p "$EVERYDAY_DIR"/home/{empty,small,pnpm,yarn,python,site/pages}
     write_shop "$EVERYDAY_DIR/home/shop"
     echo '{"name":"small","version":"1.0.0","private":true}' >"$EVERYDAY_DIR/home/small/package.json"
     echo '{"name":"p","version":"1.0.0","private":true,"dependencies":{"is-odd":"3.0.1"},
         "scripts":{"odd":"node -p \"require('\''is-odd'\'')(3)\""}}' |
         tee "$EVERYDAY_DIR/home/pnpm/package.json" >"$EVERYDAY_DIR/home/yarn/package.json"
+    npm install -g --silent --no-audit --no-fund --ignore-scripts --prefix "$EVERYDAY_DIR/home/.local" \
+        --cache "$EVERYDAY_DIR/npm" pnpm@9.15.9 yarn@1.22.22
 }
 
 teardown_file()
@@ -90,7 +92,24 @@ restores()
     assert_stderr_has 'sbox: the trees are what was locked'
 }
 
-# --- npm, with an addon that node-gyp compiles inside
+# --- npm
+
+@test "D9: an empty project: npm install express, refused until it is locked, then it serves" {
+    cd "$HOME/empty"
+    inside -o @npm npm install express@4.21.2
+    assert_status 0
+    assert_stderr_has 'accept: sbox lock'
+    local serve='const s = require("express")().get("/", (q, r) => r.send("served")).listen(3000, () =>
+        fetch("http://127.0.0.1:3000/").then(r => r.text()).then(console.log).then(() => process.exit()))'
+    inside node -e "$serve"
+    assert_status 120
+    assert_stderr_has "'node_modules' was never locked"
+    sbox lock
+    works node -e "$serve"
+    assert_equal "$output" served
+}
+
+# --- a project with a bundler, a compiler, and an addon that node-gyp compiles inside
 
 @test "D9: npm install of real packages, refused until it is locked" {
     cd "$HOME/shop"
@@ -220,9 +239,9 @@ PYTHON
     assert_status 1
 }
 
-@test "D9: npm killed while it unpacks: refused, npm ci repairs it" {
+@test "D9: npm killed in the middle: refused, npm ci repairs it" {
     cd "$HOME/small"
-    inside --install sh -c 'npm ci --offline & npm=$!
+    inside --install timeout 120 sh -c 'npm ci --offline & npm=$!
         until [ ! -e node_modules/.package-lock.json ]; do :; done
         until [ -e node_modules/typescript/lib ]; do :; done
         kill -9 $npm; wait $npm'
@@ -239,10 +258,9 @@ PYTHON
     assert_equal "$output" 5.7.3
 }
 
-# --- pnpm and yarn, installed below $HOME as npm's -g does it there
+# --- pnpm and yarn
 
 @test "D9: pnpm: install, lock, run; add; remove" {
-    bare npm install -g --ignore-scripts --prefix "$HOME/.local" --cache "$EVERYDAY_DIR/npm" pnpm@9.15.9 yarn@1.22.22
     ENV+=(PATH="$HOME/.local/bin:/usr/local/bin:/usr/bin:/bin")
     cd "$HOME/pnpm"
     installs -o @npm pnpm install
