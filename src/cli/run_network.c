@@ -81,19 +81,6 @@ static void say_loopback(const struct sbox_options *o)
     }
 }
 
-int sbox_run_network_begin(struct sbox_run_network *n, const struct sbox_options *o,
-                           struct sbox_error *err)
-{
-    n->open = o->open_network;
-    n->wanted = o->net_rules.count > 0 || o->publish.count > 0 || o->host_port.count > 0;
-    if (n->open)
-        return check_open(o, err);
-    int r = read_ports(n, o, err);
-    if (r == 0)
-        say_loopback(o);
-    return r == 0 && n->wanted ? sbox_proxy_spawn(&n->proxy, err) : r;
-}
-
 static int add_all(struct sbox_strv *to, const struct sbox_strv *from)
 {
     int r = 0;
@@ -137,6 +124,59 @@ static int expand(struct sbox_run_network *n, const struct sbox_options *o,
     return 0;
 }
 
+/* -- start ------------------------------------------------------------------------------------- */
+
+static const char *upstream(const char *lower, const char *upper)
+{
+    const char *value = getenv(lower);
+    if (!value || !*value)
+        value = getenv(upper);
+    return value && *value ? value : NULL;
+}
+
+static int ask(struct sbox_run_network *n, const struct sbox_options *o, struct sbox_error *err)
+{
+    const struct sbox_proxy_request request = {
+        .rules = &n->rules,
+        .host_ports = n->host_ports,
+        .host_port_count = n->host_port_count,
+        .publish = n->publish,
+        .publish_count = n->publish_count,
+        .upstream_http = upstream("http_proxy", "HTTP_PROXY"),
+        .upstream_https = upstream("https_proxy", "HTTPS_PROXY"),
+        .allow_private = o->allow_private,
+    };
+    n->asked = true;
+    return sbox_proxy_ask(&n->proxy, &request, err);
+}
+
+static bool has_shortcut(const struct sbox_options *o)
+{
+    for (size_t i = 0; i < o->net_rules.count; i++)
+        if (o->net_rules.items[i][0] == '@')
+            return true;
+    return false;
+}
+
+int sbox_run_network_begin(struct sbox_run_network *n, const struct sbox_options *o,
+                           struct sbox_error *err)
+{
+    n->open = o->open_network;
+    n->wanted = o->net_rules.count > 0 || o->publish.count > 0 || o->host_port.count > 0;
+    if (n->open)
+        return check_open(o, err);
+    int r = read_ports(n, o, err);
+    if (r == 0)
+        say_loopback(o);
+    if (r == 0 && n->wanted)
+        r = sbox_proxy_spawn(&n->proxy, err);
+    /* What a shortcut stands for is known when the root is. */
+    if (r < 0 || !n->wanted || has_shortcut(o))
+        return r;
+    r = expand(n, o, NULL, err);
+    return r == 0 ? ask(n, o, err) : r;
+}
+
 /* -- messages ---------------------------------------------------------------------------------- */
 
 static void remember(struct sbox_run_network *n, const struct sbox_wire_connection *c)
@@ -177,6 +217,9 @@ static void take(const struct sbox_wire_message *m, void *context)
     struct sbox_run_network *n = context;
     if (m->type == SBOX_WIRE_NOTICE && n->notices++ < NOTICES_MAX)
         sbox_note("%s", sbox_esc(m->text));
+    if (m->type ==
+        SBOX_WIRE_REFUSED) /* it could not confine itself: init will not start the command */
+        sbox_say("%s", sbox_esc(m->text));
     if (m->type != SBOX_WIRE_CONNECTION)
         return;
     remember(n, &m->connection);
@@ -209,14 +252,6 @@ static bool ready(void *context)
 
 /* -- the policy -------------------------------------------------------------------------------- */
 
-static const char *upstream(const char *lower, const char *upper)
-{
-    const char *value = getenv(lower);
-    if (!value || !*value)
-        value = getenv(upper);
-    return value && *value ? value : NULL;
-}
-
 int sbox_run_network_policy(struct sbox_run_network *n, const struct sbox_options *o,
                             const struct sbox_session *session, struct sbox_policy *policy,
                             struct sbox_error *err)
@@ -224,19 +259,11 @@ int sbox_run_network_policy(struct sbox_run_network *n, const struct sbox_option
     policy->host_network = n->open;
     if (!n->wanted)
         return 0;
-    int r = expand(n, o, session, err);
-    const struct sbox_proxy_request request = {
-        .rules = &n->rules,
-        .host_ports = n->host_ports,
-        .host_port_count = n->host_port_count,
-        .publish = n->publish,
-        .publish_count = n->publish_count,
-        .upstream_http = upstream("http_proxy", "HTTP_PROXY"),
-        .upstream_https = upstream("https_proxy", "HTTPS_PROXY"),
-        .allow_private = o->allow_private,
-    };
+    int r = n->asked ? 0 : expand(n, o, session, err);
+    if (r == 0 && !n->asked)
+        r = ask(n, o, err);
     if (r == 0)
-        r = sbox_proxy_compile(&n->proxy, &request, err);
+        r = sbox_proxy_answer(&n->proxy, err);
     if (r < 0)
         return r;
     n->policy = (struct sbox_policy_network){

@@ -15,6 +15,7 @@ enum { SBOX_RUN_CONNECTIONS_MAX = 10000 };
 struct sbox_run_network {
     bool open;   /* bare --allow-net-out */
     bool wanted; /* sbox-proxy runs */
+    bool asked;  /* it has the request */
     bool gone;   /* it ended before the run did */
     struct sbox_proxy proxy;
     struct sbox_strv rules; /* shortcuts replaced by what they stand for */

@@ -5,7 +5,7 @@
  *     sbox:  RULE* HOST_PORT* PUBLISH* UPSTREAM* OPTIONS COMPILE
  *     proxy: REFUSED (then it ends), or PORT* LITERAL* TEXT* COMPILED
  *     sbox:  (--dry-run: closes) or GATEWAY, with the proxy's end of the second pair attached
- *     proxy: READY, or REFUSED; then CONNECTION and NOTICE as they happen
+ *     proxy: READY, or REFUSED (nobody waits for it); then CONNECTION and NOTICE as they happen
  *     sbox:  closes: the proxy cuts all connections, sends the last CONNECTION messages, ends
  *
  * Gateway (init <-> sbox-proxy): what must be made inside the sandbox's namespaces.

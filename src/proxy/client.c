@@ -78,8 +78,8 @@ static int tell_text(const struct sbox_proxy *p, enum sbox_wire_type type, const
     return tell(p, &m, -1, err);
 }
 
-static int tell_request(const struct sbox_proxy *p, const struct sbox_proxy_request *q,
-                        struct sbox_error *err)
+int sbox_proxy_ask(const struct sbox_proxy *p, const struct sbox_proxy_request *q,
+                   struct sbox_error *err)
 {
     int r = 0;
     for (size_t i = 0; r == 0 && i < q->rules->count; i++)
@@ -131,10 +131,9 @@ static int keep(struct sbox_proxy *p, const struct sbox_wire_message *m, struct 
     }
 }
 
-int sbox_proxy_compile(struct sbox_proxy *p, const struct sbox_proxy_request *request,
-                       struct sbox_error *err)
+int sbox_proxy_answer(struct sbox_proxy *p, struct sbox_error *err)
 {
-    int r = tell_request(p, request, err);
+    int r = 0;
     while (r == 0) {
         struct sbox_wire_message m;
         r = hear(p, &m, err);
@@ -155,10 +154,6 @@ int sbox_proxy_go(struct sbox_proxy *p, struct sbox_error *err)
     struct sbox_wire_message m = {.type = SBOX_WIRE_GATEWAY};
     int r = tell(p, &m, pair[1], err);
     (void)close(pair[1]);
-    if (r == 0)
-        r = hear(p, &m, err);
-    if (r == 0 && m.type != SBOX_WIRE_READY)
-        r = keep(p, &m, err);
     return r;
 }
 

@@ -39,12 +39,16 @@ struct sbox_proxy {
 
 /* Starts sbox-proxy, nothing more: its start-up then runs beside what sbox does meanwhile. */
 int sbox_proxy_spawn(struct sbox_proxy *ret, struct sbox_error *err);
-/* Has the request compiled. -EINVAL: the message is the usage error for the user; -EADDRINUSE ...:
- * a port to publish cannot be had. */
-int sbox_proxy_compile(struct sbox_proxy *proxy, const struct sbox_proxy_request *request,
-                       struct sbox_error *err);
-/* Hands over the proxy's end of the gateway pair; proxy->gateway is for init then. The proxy has
- * confined itself when this returns 0. */
+/* Sends the request; the proxy compiles it, and opens what is published, while sbox does other
+ * things. */
+int sbox_proxy_ask(const struct sbox_proxy *proxy, const struct sbox_proxy_request *request,
+                   struct sbox_error *err);
+/* Waits for the answer. -EINVAL: the message is the usage error for the user; -EADDRINUSE ...: a
+ * port to publish cannot be had. */
+int sbox_proxy_answer(struct sbox_proxy *proxy, struct sbox_error *err);
+/* Hands over the proxy's end of the gateway pair; proxy->gateway is for init then. Does not wait:
+ * the proxy confines itself while sbox builds the sandbox, before it reads from any network; init
+ * waits for it (LISTENING). When it cannot, REFUSED comes by sbox_proxy_take. */
 int sbox_proxy_go(struct sbox_proxy *proxy, struct sbox_error *err);
 /* One message of a running proxy, without waiting: 1, 0 when it is gone, -EAGAIN, -EPROTO. Texts
  * are terminated, but not escaped. */
