@@ -217,8 +217,8 @@ static void take(const struct sbox_wire_message *m, void *context)
     struct sbox_run_network *n = context;
     if (m->type == SBOX_WIRE_NOTICE && n->notices++ < NOTICES_MAX)
         sbox_note("%s", sbox_esc(m->text));
-    if (m->type ==
-        SBOX_WIRE_REFUSED) /* it could not confine itself: init will not start the command */
+    /* It could not confine itself: init will not start the command. */
+    if (m->type == SBOX_WIRE_REFUSED && n->notices++ < NOTICES_MAX)
         sbox_say("%s", sbox_esc(m->text));
     if (m->type != SBOX_WIRE_CONNECTION)
         return;
