@@ -12,20 +12,43 @@
 
 enum { NAMED_MAX = 20 };
 
+static void say_difference(const struct sbox_verified_tree *tree, const struct sbox_difference *d)
+{
+    char package[300] = "";
+    if (d->package && d->package[0])
+        (void)snprintf(package, sizeof package, " (%s%s%s)", sbox_esc(d->package),
+                       d->version[0] ? " " : "", sbox_esc(d->version));
+    sbox_say("  %s: %s%s%s%s", sbox_verdict_text(d->verdict), sbox_esc(tree->path),
+             d->path[0] ? "/" : "", sbox_esc(d->path), package);
+}
+
+/* What lies below a directory that came or went as a whole says nothing more. */
+static bool said_with(const struct sbox_difference *above, const struct sbox_difference *d)
+{
+    return above && above->verdict == d->verdict && above->type == SBOX_ENTRY_DIRECTORY &&
+           (d->verdict == SBOX_VERDICT_ADDED || d->verdict == SBOX_VERDICT_REMOVED) &&
+           sbox_path_within(d->path, above->path);
+}
+
 static void say_differences(const struct sbox_verified_tree *tree)
 {
-    size_t shown = tree->difference_count < NAMED_MAX ? tree->difference_count : NAMED_MAX;
-    for (size_t i = 0; i < shown; i++) {
+    const struct sbox_difference *above = NULL;
+    size_t named = 0;
+    size_t left = tree->difference_count;
+    for (size_t i = 0; i < tree->difference_count; i++) {
         const struct sbox_difference *d = &tree->differences[i];
-        char package[300] = "";
-        if (d->package && d->package[0])
-            (void)snprintf(package, sizeof package, " (%s%s%s)", sbox_esc(d->package),
-                           d->version[0] ? " " : "", sbox_esc(d->version));
-        sbox_say("  %s: %s%s%s%s", sbox_verdict_text(d->verdict), sbox_esc(tree->path),
-                 d->path[0] ? "/" : "", sbox_esc(d->path), package);
+        bool said = said_with(above, d);
+        if (!said && named == NAMED_MAX)
+            break;
+        left--;
+        if (said)
+            continue;
+        above = d;
+        say_difference(tree, d);
+        named++;
     }
-    if (shown < tree->difference_count)
-        sbox_say("  ... and %zu more: sbox verify --all", tree->difference_count - shown);
+    if (left > 0)
+        sbox_say("  ... and %zu more: sbox verify --all", left);
 }
 
 /* Says what is wrong with the tree, if anything; may the run start in spite of it? */
