@@ -82,7 +82,7 @@ static void say_preview(const struct sbox_lock_result *r)
             sbox_note("the trees are what was locked");
         return;
     }
-    sbox_note(r->first ? "accept: sbox lock" : "review: sbox verify; accept: sbox lock");
+    sbox_note(r->first ? "accept: sbox lock" : "review: sbox diff; accept: sbox lock");
 }
 
 static int preview(struct sbox_run *run, struct sbox_lock_result *ret, struct sbox_error *err)

@@ -88,8 +88,7 @@ static int judge_trees(const struct sbox_run *run)
         sbox_say("if the change is yours: sbox lock; otherwise remove the tree and install anew "
                  "(npm ci does both); --install goes on over it as it is");
     else
-        sbox_say(
-            "if the change is yours: sbox lock; otherwise reinstall, and look at what changed");
+        sbox_say("see it: sbox diff; accept it: sbox lock; undo it: sbox restore --delete");
     return SBOX_EXIT_REFUSED;
 }
 

@@ -52,7 +52,7 @@ teardown()
     assert_equal "$stderr" "sbox: 2 packages changed since the last lock:
 sbox:   ~ dep 1.0.0 -> 1.1.0
 sbox:   + extra 2.0.0
-sbox: review: sbox verify; accept: sbox lock"
+sbox: review: sbox diff; accept: sbox lock"
     refused
     sbox lock
     boots

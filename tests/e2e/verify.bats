@@ -308,3 +308,21 @@ on_mount()
     run sbox verify -C "$P/src"
     assert_status 0
 }
+
+@test "run's refusal names a package that came or went once, not each of its files" {
+    mkdir -p node_modules/a/lib node_modules/b
+    echo 1 >node_modules/a/lib/x
+    echo 1 >node_modules/b/y
+    run --separate-stderr sbox lock
+    assert_status 0
+    rm -r node_modules/a
+    mkdir -p node_modules/c/d
+    touch node_modules/c/d/e node_modules/ca
+    inside true
+    assert_status 120
+    assert_equal "$stderr" "sbox: refused: 'node_modules' is not what was locked (7 differences)
+sbox:   removed: node_modules/a
+sbox:   added: node_modules/c
+sbox:   added: node_modules/ca
+sbox: see it: sbox diff; accept it: sbox lock; undo it: sbox restore --delete"
+}
