@@ -50,5 +50,5 @@ as()
     assert_status 0
     assert_output_has 'host allowed.test'
     nothing_left sbox run -o allowed.test curl -sS -f http://denied.test/
-    assert_status 22
+    assert_status 6
 }
