@@ -39,6 +39,15 @@ static bool setting(struct sbox_conf_writer *w, struct sbox_span all, struct sbo
     return sbox_conf_setting(w, all, sbox_span_of(line.at, at), sbox_span_of(at + 1, end_of(line)));
 }
 
+/* [section]. One that had to be left out would hand its settings to the section before it, and with
+ * a bracket that is not closed readers differ about what it is. */
+static int section(struct sbox_conf_writer *w, struct sbox_span all, struct sbox_span line)
+{
+    const char *close = memchr(line.at, ']', line.size);
+    bool closed = close && is_comment(sbox_span_trim(sbox_span_of(close + 1, end_of(line))));
+    return closed && !sbox_conf_other(w, all) ? 0 : -EBADMSG;
+}
+
 /* A key without a value is `true`; one that looks like a secret was put there by mistake. npm's
  * reader cuts at the first "=", quotes or not. */
 int sbox_conf_npmrc(struct sbox_conf_writer *w, const char *data, size_t size)
@@ -47,10 +56,12 @@ int sbox_conf_npmrc(struct sbox_conf_writer *w, const char *data, size_t size)
     struct sbox_span all;
     while (sbox_span_line(&data, end, &all)) {
         struct sbox_span line = sbox_span_trim(all);
-        if (is_comment(line) || line.at[0] == '[')
+        if (is_comment(line))
             (void)sbox_conf_other(w, all);
-        else
+        else if (line.at[0] != '[')
             (void)setting(w, all, line, find_delimiter(line, "=", false));
+        else if (section(w, all, line) < 0)
+            return -EBADMSG;
     }
     return 0;
 }
@@ -85,11 +96,16 @@ int sbox_conf_ini(struct sbox_conf_writer *w, const char *data, size_t size)
         }
         indent = indent_of(all, line);
         in_value = line.at[0] != '[';
+        if (!in_value) {
+            if (section(w, all, line) < 0)
+                return -EBADMSG;
+            continue;
+        }
         const char *at = find_delimiter(line, "=:", false);
-        if (in_value && at == end_of(line))
+        if (at == end_of(line))
             return -EBADMSG;
         key = sbox_span_of(line.at, at);
-        left_out = in_value ? setting(w, all, line, at) : sbox_conf_other(w, all);
+        left_out = setting(w, all, line, at);
     }
     return 0;
 }

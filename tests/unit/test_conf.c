@@ -80,6 +80,8 @@ static void test_npmrc(void **state)
     expect(s, "git-tag-version=false\nsave-exact\nnode-options=--max-old-space-size=1\n", NULL);
     hidden(s, "a=1\r//h.example/:_authToken=x\n"); /* npm ends a line there */
     hidden(s, "a=\xff\n");
+    hidden(s, "[https://u:pw@h.example]\ny=2\n");
+    hidden(s, "[//h.example/:_authToken=x\n");
     expect_hidden(s, "a=1\0_auth=x", 11);
 }
 
@@ -110,6 +112,11 @@ static void test_ini(void **state)
     expect(s, "[global]\nuser = yes\nkeyring-provider = subprocess\n", NULL);
     expect(s, "[global]\nfind-links = ssh://git@h.example/x\n", NULL);
     hidden(s, "[global]\nno delimiter\n");
+    /* a section that went would hand its settings to the one before */
+    hidden(s, "[a]\nx=1\n[https://u:pw@h.example]\ny=2\n");
+    hidden(s, "[a]\nx=1\n[b://u@c\n    https://h.example/\n");
+    hidden(s, "[a] b\nx=1\n");
+    clean(s, "[a] # b\nx = y\n");
 }
 
 static void test_yarnrc(void **state)
