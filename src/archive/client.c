@@ -4,8 +4,8 @@
 #include "base/escape.h"
 #include "base/fd.h"
 #include "base/helper.h"
-#include "lock/record.h"
 #include "net/wire.h"
+#include "store/record.h"
 
 #include <signal.h>
 #include <sys/mman.h>

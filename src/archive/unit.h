@@ -6,7 +6,7 @@
 
 #include "archive/wire.h"
 #include "base/buf.h"
-#include "lock/record.h"
+#include "store/record.h"
 
 struct archive;
 

@@ -1,10 +1,10 @@
 /* sbox gc and sbox forget: what nobody refers to goes. */
-#include "archive/snapshots.h"
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "cli/cli.h"
 #include "cli/report.h"
 #include "cli/session.h"
+#include "cli/snapshots.h"
 #include "cli/text.h"
 #include "lock/leaving.h"
 #include "project/lease.h"

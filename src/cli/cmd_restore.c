@@ -1,11 +1,11 @@
 /* sbox restore: verify, put back what differs, verify again: only what that says counts. */
-#include "archive/restore.h"
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/fd.h"
 #include "cli/cli.h"
 #include "cli/path_filter.h"
 #include "cli/report.h"
+#include "cli/restore.h"
 #include "cli/text.h"
 #include "cli/tree_text.h"
 #include "cli/verify_common.h"

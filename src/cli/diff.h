@@ -2,7 +2,7 @@
 #ifndef SBOX_CLI_DIFF_H
 #define SBOX_CLI_DIFF_H
 
-#include "archive/extract.h"
+#include "cli/extract.h"
 #include "cli/json.h"
 #include "lock/finder.h"
 #include "lock/verify.h"

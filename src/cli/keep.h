@@ -2,8 +2,8 @@
 #ifndef SBOX_CLI_KEEP_H
 #define SBOX_CLI_KEEP_H
 
-#include "archive/snapshots.h"
 #include "cli/json.h"
+#include "cli/snapshots.h"
 
 struct sbox_keep {
     const struct sbox_datadir *datadir;

@@ -1,7 +1,7 @@
 #include "cli/snapshot_status.h"
 
-#include "archive/snapshots.h"
 #include "base/cleanup.h"
+#include "cli/snapshots.h"
 #include "cli/text.h"
 #include "store/manifest.h"
 

@@ -2,7 +2,7 @@
 #ifndef SBOX_LOCK_COMPARE_H
 #define SBOX_LOCK_COMPARE_H
 
-#include "lock/record.h"
+#include "store/record.h"
 
 enum sbox_verdict {
     SBOX_VERDICT_SAME = 0,

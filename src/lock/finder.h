@@ -2,8 +2,8 @@
 #ifndef SBOX_LOCK_FINDER_H
 #define SBOX_LOCK_FINDER_H
 
-#include "lock/record.h"
 #include "store/manifest.h"
+#include "store/record.h"
 
 /* Keeps the records of the package that was looked at last. Zero-initialise with `tree` set. */
 struct sbox_finder {

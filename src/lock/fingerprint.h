@@ -2,7 +2,7 @@
 #ifndef SBOX_LOCK_FINGERPRINT_H
 #define SBOX_LOCK_FINGERPRINT_H
 
-#include "lock/record.h"
+#include "store/record.h"
 
 /* Feed the entries of a tree in canonical order, with paths below the tree. */
 struct sbox_fingerprint {

@@ -24,7 +24,7 @@
 #define SBOX_LOCK_TRUST_H
 
 #include "base/arena.h"
-#include "lock/record.h"
+#include "store/record.h"
 
 #include <stdbool.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 #include "lock/units.h"
 
-#include "lock/record.h"
+#include "store/record.h"
 
 static int count_bytes(const struct sbox_bytes *records, struct sbox_lock_unit *unit)
 {

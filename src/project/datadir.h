@@ -1,7 +1,7 @@
 /* sbox's own data directory: $XDG_DATA_HOME/sbox or ~/.local/share/sbox, mode 0700.
  *
  *     manifest.db               the locks (store/)
- *     snapshots/                copies of packages (archive/snapshots.h)
+ *     snapshots/                copies of packages (cli/snapshots.h)
  *     projects/<id>/lease       who works on the project now (lease.h)
  *     projects/<id>/scan        cache of what lies in the workspace (scan.h); perishable
  *     projects/<id>/locked      exists from just before the first lock on: "ask the manifest".

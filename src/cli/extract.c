@@ -1,4 +1,4 @@
-#include "archive/extract.h"
+#include "cli/extract.h"
 
 #include "base/cleanup.h"
 #include "base/escape.h"

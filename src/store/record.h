@@ -12,8 +12,8 @@
  * sbox_path_order(), unique, without empty, "." or ".." components. The form has no freedom: two
  * lists of equal entries have equal bytes, and the decoder refuses every other spelling.
  */
-#ifndef SBOX_LOCK_RECORD_H
-#define SBOX_LOCK_RECORD_H
+#ifndef SBOX_STORE_RECORD_H
+#define SBOX_STORE_RECORD_H
 
 #include "base/buf.h"
 #include "base/error.h"

@@ -1,4 +1,4 @@
-#include "archive/snapshots.h"
+#include "cli/snapshots.h"
 
 #include "base/cleanup.h"
 #include "base/escape.h"

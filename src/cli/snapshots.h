@@ -10,8 +10,8 @@
  * Whoever makes or uses snapshots shares the directory (flock(2)), gc has it alone: what a running
  * lock counts on is not removed under it. A content is checked when it is read, against the
  * manifest: nothing here is trusted. */
-#ifndef SBOX_ARCHIVE_SNAPSHOTS_H
-#define SBOX_ARCHIVE_SNAPSHOTS_H
+#ifndef SBOX_CLI_SNAPSHOTS_H
+#define SBOX_CLI_SNAPSHOTS_H
 
 #include "base/error.h"
 #include "lock/lock.h"

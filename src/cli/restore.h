@@ -5,10 +5,10 @@
  * the old one or the locked one at any moment, a hard link into a store is broken instead of
  * written through, and no link is ever followed: parents are opened component by component below
  * the tree's descriptor. */
-#ifndef SBOX_ARCHIVE_RESTORE_H
-#define SBOX_ARCHIVE_RESTORE_H
+#ifndef SBOX_CLI_RESTORE_H
+#define SBOX_CLI_RESTORE_H
 
-#include "archive/extract.h"
+#include "cli/extract.h"
 #include "lock/finder.h"
 
 /* `path` below the directory `tree`. A directory is made with mode 0700, for what comes into it;

@@ -1,4 +1,4 @@
-#include "lock/record.h"
+#include "store/record.h"
 
 #include <sys/stat.h>
 

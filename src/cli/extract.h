@@ -1,9 +1,9 @@
 /* Locked content out of the snapshots, one file at a time. */
-#ifndef SBOX_ARCHIVE_EXTRACT_H
-#define SBOX_ARCHIVE_EXTRACT_H
+#ifndef SBOX_CLI_EXTRACT_H
+#define SBOX_CLI_EXTRACT_H
 
 #include "archive/client.h"
-#include "archive/snapshots.h"
+#include "cli/snapshots.h"
 
 struct sbox_extract {
     struct sbox_snapshots snapshots;

@@ -2,11 +2,11 @@
  * driven by one loop. */
 #include "archive/client.h"
 #include "archive/reach.h"
-#include "archive/snapshots.h"
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/fd.h"
-#include "lock/record.h"
+#include "cli/snapshots.h"
+#include "store/record.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-#include "archive/restore.h"
+#include "cli/restore.h"
 
 #include "archive/reach.h"
 #include "base/cleanup.h"
