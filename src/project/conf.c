@@ -122,6 +122,21 @@ static int finish(struct sbox_conf_writer *w, const char *data, size_t size, str
     return ret->text ? r : -ENOMEM;
 }
 
+/* Cutting may leave what reads otherwise than it did, a bracket without its other half, say. What
+ * is shown must be understood and found clean by itself, else nothing is. 0, -EBADMSG or -ENOMEM.
+ */
+static int check_left(enum sbox_conf_syntax syntax, const struct sbox_conf_writer *w)
+{
+    struct sbox_conf_writer again = {.taken = 0};
+    if (w->taken == 0)
+        return 0;
+    int r = parse(syntax, &again, w->text.data, w->text.size);
+    if (r == 0 && sbox_buf_failed(&again.text))
+        r = -ENOMEM;
+    sbox_buf_release(&again.text);
+    return r == 0 && again.taken > 0 ? -EBADMSG : r;
+}
+
 static bool is_blank(const char *data, size_t size)
 {
     return sbox_span_trim((struct sbox_span){data, size}).size == 0;
@@ -154,6 +169,8 @@ int sbox_conf_filter(enum sbox_conf_syntax syntax, const char *data, size_t size
     int r = is_plain_text(data, size) ? parse(syntax, &w, data, size) : -EBADMSG;
     if (r == 0 && sbox_buf_failed(&w.text))
         r = -ENOMEM;
+    if (r == 0)
+        r = check_left(syntax, &w);
     if (r == -EBADMSG)
         r = hide(ret, "not understood, so hidden whole");
     else if (r == 0)
