@@ -132,3 +132,18 @@ const char *project_both(struct project *p)
     free(fast);
     return full;
 }
+
+void project_install(struct project *p)
+{
+    const struct scratch *s = p->scratch;
+    scratch_write(s, NM "/express/package.json", "{\"name\":\"express\",\"version\":\"4.1.0\"}");
+    scratch_write(s, NM "/express/index.js", "module.exports = 1\n");
+    scratch_write(s, NM "/express/node_modules/qs/package.json",
+                  "{\"name\":\"qs\",\"version\":\"6.0.0\"}");
+    scratch_write(s, NM "/express/node_modules/qs/index.js", "exports.a = 1\n");
+    scratch_write(s, NM "/@types/node/package.json",
+                  "{\"name\":\"@types/node\",\"version\":\"20.0.0\"}");
+    scratch_mkdir(s, NM "/.bin");
+    scratch_link(s, NM "/.bin/express", "../express/index.js");
+    scratch_write(s, NM "/.package-lock.json", "{}");
+}

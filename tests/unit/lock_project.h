@@ -34,4 +34,8 @@ const char *project_differences(struct project *p, enum sbox_verify_mode mode);
 /* The same in both modes, which must agree. */
 const char *project_both(struct project *p);
 
+#define NM "p/node_modules"
+/* In it express with a nested package, a scope, a link, a script. */
+void project_install(struct project *p);
+
 #endif

@@ -1,6 +1,7 @@
 sbox_unit(allowlist proxy)
 sbox_unit(host proxy)
 sbox_unit(head proxy)
+sbox_unit(head_fields proxy)
 sbox_unit(response proxy)
 sbox_unit(socks proxy)
 sbox_unit(dns proxy)

@@ -8,24 +8,6 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
-#define NM "p/node_modules"
-
-/* express with a nested package, a scope, a link, a script */
-static void install(struct project *p)
-{
-    const struct scratch *s = p->scratch;
-    scratch_write(s, NM "/express/package.json", "{\"name\":\"express\",\"version\":\"4.1.0\"}");
-    scratch_write(s, NM "/express/index.js", "module.exports = 1\n");
-    scratch_write(s, NM "/express/node_modules/qs/package.json",
-                  "{\"name\":\"qs\",\"version\":\"6.0.0\"}");
-    scratch_write(s, NM "/express/node_modules/qs/index.js", "exports.a = 1\n");
-    scratch_write(s, NM "/@types/node/package.json",
-                  "{\"name\":\"@types/node\",\"version\":\"20.0.0\"}");
-    scratch_mkdir(s, NM "/.bin");
-    scratch_link(s, NM "/.bin/express", "../express/index.js");
-    scratch_write(s, NM "/.package-lock.json", "{}");
-}
-
 static int at(struct project *p)
 {
     int fd = openat(p->scratch->fd, NM, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -36,7 +18,7 @@ static int at(struct project *p)
 static void test_lock_then_equal(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     struct sbox_lock_result r = {0};
     struct sbox_error err = SBOX_ERROR_INIT;
     project_age();
@@ -54,7 +36,7 @@ static void test_lock_then_equal(void **state)
 static void test_the_fast_path_reads_nothing(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     project_must_lock(p);
     struct sbox_verify_result v = {0};
     assert_int_equal(project_verify(p, SBOX_VERIFY_FAST, &v, NULL), 0);
@@ -72,7 +54,7 @@ static void test_the_fast_path_reads_nothing(void **state)
 static void test_the_first_lock_beside_others(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     project_must_lock(p);
     const struct scratch *s = p->scratch;
     scratch_mkdir(s, "other/.git");
@@ -99,7 +81,7 @@ static void change_content(struct project *p)
 static void test_same_size_and_times_put_back(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     struct stat st;
     assert_int_equal(fstatat(p->scratch->fd, NM "/express/node_modules/qs/index.js", &st, 0), 0);
     struct sbox_lock_result r = {0};
@@ -115,7 +97,7 @@ static void test_same_size_and_times_put_back(void **state)
 static void test_verdict_modified(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     project_must_lock(p);
     change_content(p);
     assert_string_equal(project_both(p), "modified express/node_modules/qs/index.js [qs@6.0.0]");
@@ -125,7 +107,7 @@ static void test_verdict_modified(void **state)
 static void test_dirty_map(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     _cleanup_close_ int fd = openat(p->scratch->fd, NM "/express/index.js", O_RDWR | O_CLOEXEC);
     char *map = mmap(NULL, 16, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     assert_true(map != MAP_FAILED);
@@ -140,7 +122,7 @@ static void test_dirty_map(void **state)
 static void test_verdict_added(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     project_must_lock(p);
     scratch_write(p->scratch, NM "/express/new.js", "x");
     scratch_mkdir(p->scratch, NM "/zzz/empty");
@@ -151,7 +133,7 @@ static void test_verdict_added(void **state)
 static void test_verdict_removed(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     project_must_lock(p);
     scratch_remove(p->scratch, NM "/express/node_modules/qs");
     assert_string_equal(project_both(p), "removed express/node_modules/qs [qs@6.0.0]\n"
@@ -162,7 +144,7 @@ static void test_verdict_removed(void **state)
 static void test_verdict_type(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     project_must_lock(p);
     scratch_remove(p->scratch, NM "/express/index.js");
     scratch_write(p->scratch, NM "/express/index.js/inside", "x");
@@ -179,7 +161,7 @@ static void test_verdict_type(void **state)
 static void test_verdicts_mode_target_xattr(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     project_must_lock(p);
     _cleanup_close_ int fd = at(p);
     assert_int_equal(fchmodat(fd, "express/index.js", 0755, 0), 0);
@@ -199,7 +181,7 @@ static void test_verdicts_mode_target_xattr(void **state)
 static void test_renamed_case(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     project_must_lock(p);
     _cleanup_close_ int fd = at(p);
     assert_int_equal(renameat(fd, "express/index.js", fd, "express/Index.js"), 0);
@@ -210,7 +192,7 @@ static void test_renamed_case(void **state)
 static void test_replaced_by_equal_stat(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     project_must_lock(p);
     _cleanup_close_ int fd = at(p);
     /* The same bytes in another inode: equal, but only after it was read. */
@@ -226,7 +208,7 @@ static void test_replaced_by_equal_stat(void **state)
 static void test_stat_data_is_renewed(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     project_must_lock(p);
     assert_int_equal(utimensat(p->scratch->fd, NM "/express/index.js", NULL, 0), 0);
     project_age();
@@ -245,7 +227,7 @@ static void test_stat_data_is_renewed(void **state)
 static void test_special_files_are_recorded_and_never_opened(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     _cleanup_close_ int fd = at(p);
     assert_int_equal(mkfifoat(fd, "fifo", 0644), 0); /* opening it for reading would block */
     scratch_link(p->scratch, NM "/zero", "/dev/zero");
@@ -260,7 +242,7 @@ static void test_special_files_are_recorded_and_never_opened(void **state)
 static void test_caches_are_said_but_no_difference(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     scratch_mkdir(p->scratch, NM "/.vite");
     project_must_lock(p);
     scratch_write(p->scratch, NM "/.cache/babel/x.js", "x");
@@ -283,7 +265,7 @@ static void test_caches_are_said_but_no_difference(void **state)
 static void test_never_locked_absent_unlocked(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     struct sbox_verify_result v = {0};
     struct sbox_error err = SBOX_ERROR_INIT;
     assert_int_equal(project_verify(p, SBOX_VERIFY_FAST, &v, &err), -ENODATA);
@@ -298,7 +280,7 @@ static void test_never_locked_absent_unlocked(void **state)
 static void test_a_moved_project_was_never_locked(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     project_must_lock(p);
     const struct scratch *s = p->scratch;
     assert_int_equal(renameat(s->fd, "p", s->fd, "q"), 0);
@@ -326,7 +308,7 @@ static void test_nothing_to_lock_writes_nothing(void **state)
 static void test_a_damaged_manifest_is_no_answer(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     project_must_lock(p);
     _cleanup_close_ int fd = openat(p->datadir.fd, "manifest.db", O_WRONLY | O_TRUNC | O_CLOEXEC);
     assert_true(fd >= 0);
@@ -355,7 +337,7 @@ static const char *changes(const struct sbox_lock_result *r)
 static void test_changes_by_package(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     project_must_lock(p);
     scratch_write(p->scratch, NM "/express/package.json",
                   "{\"name\":\"express\",\"version\":\"4.2.0\"}");
@@ -376,7 +358,7 @@ static void test_changes_by_package(void **state)
 static void test_fingerprint_ignores_umask(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     struct sbox_lock_result a = {0};
     struct sbox_lock_result b = {0};
     assert_int_equal(project_lock(p, NULL, &a, NULL), 0);
@@ -397,7 +379,7 @@ static void test_fingerprint_ignores_umask(void **state)
 static void test_named_tree_carries_the_others(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     scratch_write(p->scratch, "p/sub/node_modules/x/index.js", "1");
     project_must_lock(p);
     change_content(p);
@@ -414,7 +396,7 @@ static void test_named_tree_carries_the_others(void **state)
 static void test_paths_that_name_no_tree(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     scratch_write(p->scratch, "p/file", "x");
     static const struct {
         const char *path;
@@ -441,7 +423,7 @@ static void test_paths_that_name_no_tree(void **state)
 static void test_tree_outside_by_name(void **state)
 {
     struct project *p = *state;
-    install(p);
+    project_install(p);
     scratch_write(p->scratch, "shared/lib.js", "1");
     struct sbox_lock_result r = {0};
     assert_int_equal(project_lock(p, "../shared", &r, NULL), 0);
@@ -475,71 +457,6 @@ static void test_tmpfs_is_always_hashed(void **state)
     assert_int_equal(rmdir(directory), 0);
     assert_true(same);
     assert_int_equal(hashed, 1);
-}
-
-static void test_links_that_leave_are_hashed(void **state)
-{
-    struct project *p = *state;
-    install(p);
-    scratch_write(p->scratch, "store/pkg/index.js", "1");
-    scratch_link(p->scratch, NM "/pkg", "../../store/pkg");
-    scratch_link(p->scratch, NM "/sh", "/usr/bin/env");
-    scratch_link(p->scratch, NM "/nothing", "/nonexistent/x");
-    scratch_mkdir(p->scratch, "p/packages/own");
-    scratch_link(p->scratch, NM "/own", "../packages/own");
-    struct sbox_lock_result r = {0};
-    assert_int_equal(project_lock(p, NULL, &r, NULL), 0);
-    assert_int_equal(r.link_count, 3);
-    assert_int_equal(r.tree_count, 2);
-    sbox_lock_result_release(&r);
-    assert_string_equal(project_both(p), "equal");
-    scratch_write(p->scratch, "store/pkg/index.js", "2");
-    assert_string_equal(project_both(p), "modified index.js");
-}
-
-static void test_links_to_what_was_not_recorded(void **state)
-{
-    struct project *p = *state;
-    install(p);
-    scratch_link(p->scratch, NM "/pkg", "../../store/pkg");
-    project_must_lock(p);
-    assert_string_equal(project_both(p), "equal");
-    /* What the link names comes into being after the lock. */
-    scratch_write(p->scratch, "store/pkg/index.js", "evil");
-    assert_string_equal(project_both(p), "leaves pkg");
-}
-
-static void test_links_into_private_places_are_refused(void **state)
-{
-    struct project *p = *state;
-    install(p);
-    scratch_write(p->scratch, "home/.ssh/id", "secret");
-    scratch_link(p->scratch, NM "/pkg", "../../home/.ssh");
-    struct sbox_lock_result r = {0};
-    struct sbox_error err = SBOX_ERROR_INIT;
-    assert_int_equal(project_lock(p, NULL, &r, &err), -EPERM);
-    assert_non_null(strstr(err.message, "node_modules/pkg"));
-}
-
-static void test_a_tree_that_is_a_link(void **state)
-{
-    struct project *p = *state;
-    scratch_write(p->scratch, "elsewhere/a/index.js", "1");
-    scratch_link(p->scratch, NM, "../elsewhere");
-    struct sbox_lock_result r = {0};
-    struct sbox_error err = SBOX_ERROR_INIT;
-    assert_int_equal(project_lock(p, NULL, &r, &err), -EPERM);
-    assert_non_null(strstr(err.message, "name it: sbox lock node_modules"));
-    assert_int_equal(project_lock(p, "node_modules", &r, &err), 0);
-    sbox_lock_result_release(&r);
-    project_must_lock(p);
-    assert_string_equal(project_both(p), "equal");
-    scratch_write(p->scratch, "elsewhere/a/index.js", "2");
-    assert_string_equal(project_both(p), "modified a/index.js");
-    scratch_mkdir(p->scratch, "other");
-    scratch_remove(p->scratch, NM);
-    scratch_link(p->scratch, NM, "../other");
-    assert_string_equal(project_both(p), "target ");
 }
 
 static void test_python_packages_by_dist_info(void **state)
@@ -603,10 +520,6 @@ int main(void)
         PROJECT(test_paths_that_name_no_tree),
         PROJECT(test_tree_outside_by_name),
         PROJECT(test_tmpfs_is_always_hashed),
-        PROJECT(test_links_that_leave_are_hashed),
-        PROJECT(test_links_to_what_was_not_recorded),
-        PROJECT(test_links_into_private_places_are_refused),
-        PROJECT(test_a_tree_that_is_a_link),
         PROJECT(test_python_packages_by_dist_info),
         PROJECT(test_names_of_all_bytes),
     };
