@@ -241,6 +241,8 @@ static void append_list(struct program *p, const struct target *t, const struct 
                         size_t count)
 {
     scmp_filter_ctx ctx = new_filter(t, SCMP_ACT_KILL_PROCESS);
+    for (size_t i = 0; i < COUNT(helper_permissions); i++)
+        allow(ctx, t, &helper_permissions[i]);
     for (size_t i = 0; i < count; i++)
         allow(ctx, t, &list[i]);
     append_export(p, ctx);

@@ -5,8 +5,7 @@
  * What is not here, on purpose: exec, fork and threads, kill and ptrace, bind and listen, other
  * kinds of sockets, memory that can be executed, everything that makes or changes a file. open
  * stays for one file, /etc/hosts; Landlock keeps it to that (proxy_confine.c).
- *
- * With sanitizers (SBOX_SANITIZE) a report needs more, and the filter is wider by that. */
+ */
 #ifndef SBOX_CONFINE_SECCOMP_PROXY_H
 #define SBOX_CONFINE_SECCOMP_PROXY_H
 
@@ -20,6 +19,7 @@ enum { LOW32_FIONREAD = 0x541b, LOW32_FIONBIO = 0x5421 };
     {"socket", {IS(0, family), {MASKED, 1, SOCK_TYPE_BITS, type}}}
 /* clang-format on */
 
+/* Beside helper_permissions. */
 static const struct permission proxy_permissions[] = {
     /* bytes */
     {"read", {{0}}},
@@ -53,59 +53,20 @@ static const struct permission proxy_permissions[] = {
     {"fcntl", {IS(1, F_SETFL)}},
     {"fcntl", {IS(1, F_DUPFD_CLOEXEC)}},
 
-    /* waiting; where there is a vDSO the clock costs no call */
+    /* waiting */
     {"epoll_wait", {{0}}},
     {"epoll_pwait", {{0}}},
     {"epoll_pwait2", {{0}}},
     {"epoll_ctl", {{0}}},
     {"poll", {{0}}},
     {"ppoll", {{0}}},
-    {"clock_gettime", {{0}}},
-    {"gettimeofday", {{0}}},
-    {"time", {{0}}},
-    {"restart_syscall", {{0}}},
-    {"rt_sigreturn", {{0}}},
 
-    /* memory */
-    {"brk", {{0}}},
-    NOT_EXECUTABLE("mmap"),
-    NOT_EXECUTABLE("mprotect"),
-    {"munmap", {{0}}},
-    {"mremap", {{0}}},
-    {"madvise", {{0}}},
-    {"futex", {{0}}},
-    {"getrandom", {{0}}},
     {"sysinfo", {{0}}}, /* qsort, of large arrays */
 
     /* /etc/hosts */
     {"openat", {{0}}},
     {"newfstatat", {{0}}},
     {"fstat", {{0}}},
-
-    {"exit", {{0}}},
-    {"exit_group", {{0}}},
-
-#ifdef SBOX_SANITIZED
-    {"sigaltstack", {{0}}},
-    {"rt_sigaction", {{0}}},
-    {"rt_sigprocmask", {{0}}},
-    {"getpid", {{0}}},
-    {"gettid", {{0}}},
-    {"tgkill", {{0}}},
-    {"readlink", {{0}}},
-    {"readlinkat", {{0}}},
-    {"sched_yield", {{0}}},
-    {"getrlimit", {{0}}},
-    {"prlimit64", {IS_EXACTLY(2, 0)}}, /* reading */
-    {"sched_getaffinity", {{0}}},
-    {"stat", {{0}}},
-    {"open", {{0}}},
-    {"uname", {{0}}},
-    {"mincore", {{0}}},
-    {"pipe2", {{0}}},
-    {"getcwd", {{0}}},
-    {"clock_nanosleep", {{0}}},
-#endif
 };
 
 #endif

@@ -128,7 +128,7 @@ static int finish(struct sbox_conf_writer *w, const char *data, size_t size, str
 static int check_left(enum sbox_conf_syntax syntax, const struct sbox_conf_writer *w)
 {
     struct sbox_conf_writer again = {.taken = 0};
-    if (w->taken == 0)
+    if (w->taken == 0 || w->text.size == 0)
         return 0;
     int r = parse(syntax, &again, w->text.data, w->text.size);
     if (r == 0 && sbox_buf_failed(&again.text))
